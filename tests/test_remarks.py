@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -99,11 +101,12 @@ def test_an_overloaded_run_says_so_everywhere(overloaded: ssdlab.Result, tmp_pat
     assert not remark.concerns("latency_ns_of_another")
     assert remark.sentence in str(overloaded)
     assert re.search(r"^Response times \[[a-z](, [a-z])*\]$", str(overloaded), re.MULTILINE)
-    assert remark.sentence in overloaded._repr_html_()
+    assert html.escape(remark.sentence) in overloaded._repr_html_()
     assert remark.to_dict() in overloaded.to_dict()["remarks"]
     overloaded.report(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
-    assert f'<p class="warning">[a] {remark.sentence}' in page
+    assert f'<details class="warning"><summary>[a] {html.escape(remark.sentence)}' in page
+    assert html.escape(remark.why) in page
     assert re.search(r'data-place="latency_ns.all.p99"[^>]*>[^<]*<sup class="told" title="Requests came faster', page)
     assert not re.search(r'data-place="requests.write"[^>]*>[^<]*<sup', page)
 
@@ -206,7 +209,7 @@ def test_keys_of_a_file_that_a_trace_replaces_are_named(tmp_path: Path) -> None:
 def test_trims_that_no_class_has_are_named(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n10,T,0,4096\n20,T,0,4096\n30,T,0,4096\n")
     found = ssdlab.run(set=DRIVE, trace=tmp_path / "t.csv")
-    assert "3 trims are not in the response times." in str(found)
+    assert str(found).count("\n3 trims are not in the response times.") == 1
     assert "left-out" not in codes(ssdlab.run(set=SMALL, requests=10).remarks)
 
 
@@ -234,8 +237,41 @@ def test_remarks_of_several_runs_are_joined() -> None:
     assert [(remark.where, str(remark)) for remark in every] == [((), "Same. Do it. (a)")]
     some = of_runs({"x": result(a="One."), "y": result(a="Two."), "z": result()})
     assert [str(remark) for remark in some] == ["x: One. Do it. (a)", "y: Two. Do it. (a)"]
-    many = of_runs({f"r{number}": result(a=f"{number}.") for number in range(9)})
-    assert [str(remark) for remark in many] == ["r0, r1, r2 and 6 more: 0. The numbers are those of the first of these runs. Do it. (a)"]
+    many = of_runs({f"r{number}": result(a=f"It is {number}.5 % of p99.") for number in range(9)} | {"x": {"remarks": []}})
+    assert [str(remark) for remark in many] == ["r0, r1, r2 and 6 more: It is 0.5 to 8.5 % of p99. Do it. (a)"]
+
+
+def test_points_of_a_sweep_are_named_by_the_values_that_they_share() -> None:
+    axes = {"spare": [0.07, 0.1, 0.2], "scheme": ["npgc", "pgc"]}
+
+    def told(has: Callable[[float, str], bool]) -> list[str]:
+        points = [
+            ({"spare": spare, "scheme": scheme}, result(**({"a": f"{spare}."} if has(spare, scheme) else {})))
+            for spare in axes["spare"]
+            for scheme in axes["scheme"]
+        ]
+        return [str(remark) for remark in of_sweep(axes, points)]
+
+    assert told(lambda spare, _: spare == 0.07) == ["all points with spare = 0.07: 0.07. Do it. (a)"]
+    assert told(lambda spare, scheme: spare < 0.2 and scheme == "pgc") == ["all points with spare = 0.07 or 0.1, scheme = pgc: 0.07 to 0.1. Do it. (a)"]
+    assert told(lambda *_: True) == ["0.07 to 0.2. Do it. (a)"]
+    assert told(lambda spare, scheme: (spare == 0.07) != (scheme == "pgc"))[0].startswith("spare = 0.07, scheme = npgc; ")
+
+
+def test_few_blocks_matter_where_victim_policies_differ() -> None:
+    def run(victim: str, blocks: int) -> dict[str, Any]:
+        shape = {"device": {"blocks_per_plane": blocks, "planes_per_die": 1}, "ftl": {"pool": "plane"}, "gc": {"victim": victim}}
+        return {"config": shape, "remarks": []}
+
+    assert codes(of_runs({"a": run("greedy", 57), "b": run("fifo", 57)})) == ["few-blocks"]
+    assert codes(of_runs({"a": run("greedy", 57), "b": run("greedy", 57)})) == []
+    assert codes(of_runs({"a": run("greedy", 500), "b": run("fifo", 500)})) == []
+
+
+def test_what_a_preset_or_a_scheme_decides_has_no_remark() -> None:
+    """Every preset of a device is described where it is listed, so that remarks speak of what the reader set."""
+    found = ssdlab.compare(schemes=["pgc", "fpgc", "nvme"], device="nvme-4g", requests=50, set={"ftl.precondition.kind": "fill"})
+    assert not {"threshold-takes-spare", "gc-not-suspended", "few-blocks", "small-blocks"} & set(codes(found.remarks))
 
 
 def test_letters_go_on_after_z() -> None:

@@ -431,7 +431,7 @@ def test_a_figure_of_a_sweep_has_the_warnings_about_it(page: Page, tmp_path: Pat
     page.open(tmp_path / "report.html")
     letter = next(letter for letter, remark in shown(found.remarks).lettered() if remark.code == "not-settled")
     assert page.value("document.getElementById('apart').textContent") == ""
-    where = "scheme = npgc, gc.soft = 0.1; scheme = pgc, gc.soft = 0.1: "
+    where = "all points with gc.soft = 0.1: "
     choose(page, "figure", "Garbage collection: write amplification")
     assert page.value("document.getElementById('apart').textContent") == f"[{letter}] {where}Not settled."
     assert page.value("document.getElementById('changed').textContent").endswith(f" [{letter}]")

@@ -279,6 +279,7 @@ def build_config(
     workload: str | None = None,
     file: _Path | None = None,
     set: Sequence[tuple[str, str]] = ...,
+    fitted: Sequence[tuple[str, str]] = ...,
     sized: bool = ...,
 ) -> Config: ...
 

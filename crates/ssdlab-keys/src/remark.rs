@@ -20,12 +20,16 @@ pub struct Remark {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(extend("unit" = "text"))]
     pub about: String,
-    /// The condition, with its numbers: one sentence.
+    /// The condition, with its numbers: one sentence of about 120 characters at most.
     #[schemars(extend("unit" = "text"))]
     pub sentence: String,
     /// The remedy: one sentence that names keys or options.
     #[schemars(extend("unit" = "text"))]
     pub remedy: String,
+    /// The reason, and what else follows, in sentences. Empty, and absent in JSON, if the condition says it all.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(extend("unit" = "text"))]
+    pub why: String,
 }
 
 /// How much a number may mislead without its remark.
@@ -61,7 +65,11 @@ pub const CODES: &[Code] = &[
         severity: Severity::Warning,
         rule: "`lifetime.tbw` is given, and `wear.endurance`, after which blocks fail, is below `wear.rated_cycles`, from which it follows.",
     },
-    Code { name: "few-blocks", severity: Severity::Note, rule: "A pool has fewer than 100 blocks." },
+    Code {
+        name: "few-blocks",
+        severity: Severity::Note,
+        rule: "A pool has fewer than 100 blocks, and you set `gc.victim`, or the number or size of blocks. Of a comparison or sweep: `gc.victim` differs.",
+    },
     Code {
         name: "fio-depth",
         severity: Severity::Warning,
@@ -91,12 +99,12 @@ pub const CODES: &[Code] = &[
     Code {
         name: "frontiers-take-spare",
         severity: Severity::Note,
-        rule: "The blocks of a pool that are being filled are more than a quarter of its spare blocks.",
+        rule: "The blocks of a pool that are being filled are more than a quarter of its spare blocks, and you set a key of `ftl` or `slc`, the number or size of blocks, or over-provisioning.",
     },
     Code {
         name: "gc-not-suspended",
         severity: Severity::Note,
-        rule: "`scheduler.suspend` names programs or erases, of which GC suspends none: the scheme has rules of its own for GC.",
+        rule: "`scheduler.suspend` names programs or erases, of which GC suspends none, since GC has rules of its own; and you set `scheduler.suspend`, or a key that decides this. Not if `gc.suspend` names them.",
     },
     Code {
         name: "handles-ignored",
@@ -114,7 +122,11 @@ pub const CODES: &[Code] = &[
         rule: "A trace in open loop has more than 10,000,000 requests a second.",
     },
     Code { name: "knows-ahead", severity: Severity::Note, rule: "`ftl.placement` is `oracle`, which no drive can have." },
-    Code { name: "large-buffer", severity: Severity::Note, rule: "The write buffer holds more than 1 % of what the drive exports." },
+    Code {
+        name: "large-buffer",
+        severity: Severity::Note,
+        rule: "The write buffer holds more than 1 % of what the drive exports, and you set its size, or the number or size of blocks.",
+    },
     Code { name: "left-out", severity: Severity::Note, rule: "Trims completed: no class of response times has them." },
     Code { name: "lost-events", severity: Severity::Warning, rule: "The kernel lost events while a trace was recorded." },
     Code {
@@ -207,7 +219,11 @@ pub const CODES: &[Code] = &[
         rule: "Of a served drive: more than 1 % of the answers came more than 100 us late, or one did and the mean delay is above a tenth of the simulated response time times the scale.",
     },
     Code { name: "short-span", severity: Severity::Warning, rule: "A trace in open loop spans less than 1 ms." },
-    Code { name: "small-blocks", severity: Severity::Note, rule: "Pages have 16 KiB or more, and a block has fewer than 1,152 of them." },
+    Code {
+        name: "small-blocks",
+        severity: Severity::Note,
+        rule: "Pages have 16 KiB or more, a block has fewer than 1,152 of them, and you set either.",
+    },
     Code {
         name: "stacked-devices",
         severity: Severity::Warning,
@@ -221,7 +237,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "threshold-takes-spare",
         severity: Severity::Warning,
-        rule: "`gc.soft` keeps more than a quarter of the spare blocks of a pool free.",
+        rule: "`gc.soft` keeps more than a quarter of the spare blocks of a pool free, and you set it, over-provisioning, or the number or size of blocks, or the drive was fitted.",
     },
     Code {
         name: "time-scales",
@@ -294,7 +310,13 @@ impl Remark {
     }
 
     fn new(severity: Severity, code: &str, about: &str, sentence: String, remedy: String) -> Self {
-        Remark { code: code.into(), severity, about: about.into(), sentence, remedy }
+        Remark { code: code.into(), severity, about: about.into(), sentence, remedy, why: String::new() }
+    }
+
+    /// The remark with the reason, and what else follows.
+    #[must_use]
+    pub fn because(self, why: impl Into<String>) -> Self {
+        Remark { why: why.into(), ..self }
     }
 }
 

@@ -22,43 +22,56 @@ const BUFFER_SHARE: f64 = 0.01;
 /// The figure that most of these remarks are about.
 const AMPLIFICATION: &str = "gc.write_amplification";
 
+/// Keys that say how many blocks a pool has, and of how many pages.
+const BLOCKS: [&str; 4] = ["device.blocks_per_plane", "device.pages_per_block", "device.planes_per_die", "ftl.pool"];
+
 /// Remarks on what the size of the drive distorts, in the order of their weight. None for a configuration that cannot be built.
-pub fn remarks(config: &Config) -> Vec<Remark> {
+///
+/// `written`: keys that the user wrote, and `fit` for a drive that was fitted. What a preset is, its own description says.
+pub fn remarks(config: &Config, written: &[String]) -> Vec<Remark> {
     let Ok(capacity) = Capacity::of(config) else { return Vec::new() };
+    let any = |keys: &[&str]| written.iter().any(|key| keys.contains(&key.as_str()));
+    let section = |name: &str| written.iter().any(|key| key.starts_with(name));
+    let of_blocks = any(&BLOCKS);
+    let of_open_blocks = of_blocks || any(&["device.overprovisioning"]) || section("ftl.") || section("slc.");
+    let of_threshold = of_blocks || any(&["device.overprovisioning", "gc.soft", "gc.forced", "gc.trigger"]);
+    // A share of the blocks remains one when a drive is fitted.
+    let keeps_blocks = watched(config).1 >= 1.0;
     let all = [
-        threshold(config, &capacity),
-        few_blocks(&capacity),
-        frontiers(config, &capacity),
-        small_blocks(config),
-        buffer(config, &capacity),
+        threshold(config, &capacity).filter(|_| of_threshold || keeps_blocks && any(&["fit"])),
+        few_blocks(&capacity).filter(|_| of_blocks || any(&["gc.victim"])),
+        frontiers(config, &capacity).filter(|_| of_open_blocks),
+        small_blocks(config).filter(|_| any(&["device.pages_per_block", "device.page_bytes"])),
+        buffer(config, &capacity).filter(|_| of_blocks || any(&["buffer.bytes"])),
     ];
     all.into_iter().flatten().collect()
 }
 
 /// The remark for a soft threshold that keeps a large part of the spare blocks free.
 fn threshold(config: &Config, capacity: &Capacity) -> Option<Remark> {
-    // With the trigger `both` other victims wait for the lower threshold.
-    let (key, value) = if config.gc.trigger == Trigger::Both { ("gc.forced", config.gc.forced) } else { ("gc.soft", config.gc.soft) };
+    let (key, value) = watched(config);
     let (spare, kept) = (capacity.spare_blocks(), capacity.soft_blocks(value).max(u64::from(RESERVE) + 1));
     if kept as f64 <= THRESHOLD_SHARE * spare as f64 {
         return None;
     }
     let percent = percent(kept, spare);
     let (all, pages) = (capacity.blocks_per_pool, config.device.pages_per_block);
-    let smaller = format!("more and smaller blocks: device.pages_per_block below {pages}, device.blocks_per_plane higher");
-    let remedy = match most_kept(spare) {
-        None => format!("Have {smaller}."),
-        Some(most) => format!("Set {key} to at most {most} blocks, or have {smaller}."),
+    let smaller = format!("ore and smaller blocks: device.pages_per_block below {pages}, device.blocks_per_plane higher.");
+    let unit = if value < 1.0 { " (a number of blocks; values below 1 are shares)" } else { "" };
+    let (remedy, otherwise) = match most_kept(spare) {
+        None => (format!("Have m{smaller}"), String::new()),
+        Some(most) => (format!("Set {key} = {most}{unit}."), format!(" Or have m{smaller}")),
     };
-    Some(Remark::warning(
-        "threshold-takes-spare",
-        AMPLIFICATION,
-        format!(
-            "{key} keeps {kept} of the {spare} spare blocks of a pool free ({percent} % of the spare, of {all} blocks in all), so that write \
-             amplification is that of a drive with less over-provisioning unless writes outpace collection."
-        ),
-        remedy,
-    ))
+    let sentence = format!("{key} keeps {kept} of the {spare} spare blocks of a pool free ({percent} %), so write amplification is higher.");
+    let why = format!(
+        "A pool has {all} blocks. Unless writes outpace collection, write amplification is that of a drive with less over-provisioning.{otherwise}"
+    );
+    Some(Remark::warning("threshold-takes-spare", AMPLIFICATION, sentence, remedy).because(why))
+}
+
+/// Key and value of the threshold that keeps blocks free. With the trigger `both` other victims wait for the lower one.
+fn watched(config: &Config) -> (&'static str, f64) {
+    if config.gc.trigger == Trigger::Both { ("gc.forced", config.gc.forced) } else { ("gc.soft", config.gc.soft) }
 }
 
 /// Highest threshold in blocks without a remark; `None` if there is none, since the reserve and one block more stay free in any case.
@@ -72,16 +85,14 @@ fn few_blocks(capacity: &Capacity) -> Option<Remark> {
     let blocks = capacity.blocks_per_pool;
     (blocks < FEW_BLOCKS).then(|| {
         let each = 100.0 / blocks as f64;
-        Remark::note(
-            "few-blocks",
-            AMPLIFICATION,
-            format!(
-                "A pool has {blocks} blocks, each {each:.1} % of it; pools of drives on sale have 500 and more. Victims are chosen from few, \
-                 and victim policies differ less than they would."
-            ),
-            "Have more and smaller blocks: lower device.pages_per_block, raise device.blocks_per_plane. Or use the device nvme-tlc-scaled-5g: \
-             it has 8 dies, an eighth of a drive of the 960 GB class, and carries an eighth of its load (workload.time_scale = 0.125).",
-        )
+        let sentence = format!("A pool has {blocks} blocks, on drives on sale 500 and more: victim policies differ less than they would.");
+        let remedy = "Have more and smaller blocks, or use the device nvme-tlc-scaled-5g.";
+        let why = format!(
+            "Each block is {each:.1} % of its pool, so victims are chosen from few. Lower device.pages_per_block and raise \
+             device.blocks_per_plane. nvme-tlc-scaled-5g has 8 dies, an eighth of a drive of the 960 GB class, and carries an eighth of its \
+             load (workload.time_scale = 0.125)."
+        );
+        Remark::note("few-blocks", AMPLIFICATION, sentence, remedy).because(why)
     })
 }
 
@@ -98,12 +109,9 @@ fn frontiers(config: &Config, capacity: &Capacity) -> Option<Remark> {
     };
     (open as f64 > FRONTIER_SHARE * spare as f64).then(|| {
         let percent = percent(open, spare);
-        Remark::note(
-            "frontiers-take-spare",
-            AMPLIFICATION,
-            format!("The {open} blocks of a pool that are being filled are {percent} % of its {spare} spare blocks, which collection cannot use."),
-            remedy,
-        )
+        let sentence =
+            format!("The {open} blocks of a pool that are being filled are {percent} % of its {spare} spare blocks, which GC cannot use.");
+        Remark::note("frontiers-take-spare", AMPLIFICATION, sentence, remedy)
     })
 }
 
@@ -113,15 +121,11 @@ fn small_blocks(config: &Config) -> Option<Remark> {
     (device.page_bytes >= LARGE_PAGE_BYTES && device.pages_per_block < PAGES_OF_3D_BLOCK).then(|| {
         let pages = device.pages_per_block;
         let times = f64::from(PAGES_OF_3D_BLOCK) / f64::from(pages);
-        Remark::note(
-            "small-blocks",
-            "gc.duration_ns",
-            format!(
-                "A block has {pages} pages; blocks of 3D flash have {PAGES_OF_3D_BLOCK} and more. GC jobs are about {times:.0} times shorter \
-                 than on such a drive and as many times more frequent, and an erase weighs as much more beside the pages moved."
-            ),
-            "Do not read durations of jobs, or waits for whole jobs, as those of a large drive; scale device.erase_ns with the block to keep its weight.",
-        )
+        let sentence = format!("A block has {pages} pages, 3D flash {PAGES_OF_3D_BLOCK} and more: GC jobs are {times:.0} times shorter.");
+        let remedy = "Do not read durations of jobs, or waits for whole jobs, as those of a large drive.";
+        let why = "Jobs are as many times more frequent, and an erase weighs as much more beside the pages moved: scale device.erase_ns with \
+                   the block to keep its weight.";
+        Remark::note("small-blocks", "gc.duration_ns", sentence, remedy).because(why)
     })
 }
 
@@ -147,12 +151,17 @@ fn percent(part: u64, whole: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Layers;
+    use crate::config::{Layers, presets};
+
+    /// The configuration of a device with keys set by hand, and its remarks.
+    fn told(device: &str, pairs: &[(&str, &str)]) -> Vec<Remark> {
+        let set = pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+        let built = Layers { device: Some(device.into()), set, ..Layers::default() }.build_noting_keys().unwrap();
+        remarks(&built.config, &built.written)
+    }
 
     fn codes(device: &str, pairs: &[(&str, &str)]) -> Vec<String> {
-        let set = pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
-        let config = Layers { device: Some(device.into()), set, ..Layers::default() }.build().unwrap();
-        remarks(&config).into_iter().map(|remark| remark.code).collect()
+        told(device, pairs).into_iter().map(|remark| remark.code).collect()
     }
 
     /// Of 40 blocks 20 % are spare, of which 0.05 x 40 are kept and two are being filled: 2 of 8 is a quarter, which is no more than that.
@@ -168,15 +177,14 @@ mod tests {
         assert_eq!(config, ["threshold-takes-spare"]);
     }
 
-    /// Of the 57 blocks of a pool 11 are spare, a quarter of which is 2: the threshold of 4 has a remark, and what the remark names has none.
+    /// Of the 57 blocks of a pool 11 are spare, a quarter of which is 2: a threshold of 4 has a remark, and what the remark names has none.
     #[test]
     fn the_threshold_that_the_remark_names_has_no_remark() {
         let of = |pairs: &[(&str, &str)]| {
-            let set = pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
-            let config = Layers { device: Some("nvme-4g".into()), set, ..Layers::default() }.build().unwrap();
-            remarks(&config).into_iter().find(|remark| remark.code == "threshold-takes-spare").map(|remark| remark.remedy)
+            told("nvme-4g", pairs).into_iter().find(|remark| remark.code == "threshold-takes-spare").map(|remark| remark.remedy)
         };
-        assert!(of(&[]).unwrap().starts_with("Set gc.soft to at most 2 blocks, or have more and smaller blocks: "), "{:?}", of(&[]));
+        assert_eq!(of(&[("gc.soft", "4")]).unwrap(), "Set gc.soft = 2.");
+        assert_eq!(of(&[("gc.soft", "0.07")]).unwrap(), "Set gc.soft = 2 (a number of blocks; values below 1 are shares).");
         assert_eq!(of(&[("gc.soft", "2")]), None);
         assert!(of(&[("device.blocks_per_plane", "30"), ("gc.soft", "2")]).unwrap().starts_with("Have more and smaller blocks: "));
     }
@@ -187,9 +195,8 @@ mod tests {
         let remedy = |pairs: &[(&str, &str)]| {
             let small =
                 [("device.blocks_per_plane", "40"), ("gc.soft", "2"), ("ftl.frontier", "separate"), ("device.overprovisioning", "0.3")];
-            let set = small.iter().chain(pairs).map(|(key, value)| (key.to_string(), value.to_string())).collect();
-            let config = Layers { device: Some("demo-4g".into()), set, ..Layers::default() }.build().unwrap();
-            let remedy = remarks(&config).into_iter().find(|remark| remark.code == "frontiers-take-spare").map(|remark| remark.remedy);
+            let pairs: Vec<_> = small.iter().chain(pairs).copied().collect();
+            let remedy = told("demo-4g", &pairs).into_iter().find(|remark| remark.code == "frontiers-take-spare").map(|remark| remark.remedy);
             remedy.is_some_and(|remedy| remedy.contains("shared"))
         };
         let spare = ("device.overprovisioning", "0.15");
@@ -203,19 +210,22 @@ mod tests {
         let config = |device: &str| Layers { device: Some(device.into()), ..Layers::default() }.build().unwrap();
         let (scaled, full) = (Capacity::of(&config("nvme-tlc-scaled-5g")).unwrap(), Capacity::of(&config("nvme-tlc-2023")).unwrap());
         assert_eq!((scaled.pools, full.pools), (8, 64));
-        let remedy = few_blocks(&Capacity::of(&config("nvme-4g")).unwrap()).unwrap().remedy;
-        assert!(remedy.contains("8 dies") && remedy.contains("an eighth of its load (workload.time_scale = 0.125)"), "{remedy}");
+        let why = few_blocks(&Capacity::of(&config("nvme-4g")).unwrap()).unwrap().why;
+        assert!(why.contains("8 dies") && why.contains("an eighth of its load (workload.time_scale = 0.125)"), "{why}");
     }
 
+    /// What a preset is, is no news: it is said where it is described.
     #[test]
-    fn large_drives_and_those_of_papers_have_no_remark_on_their_size() {
-        assert_eq!(codes("nvme-tlc-2023", &[]), Vec::<String>::new());
+    fn a_preset_as_it_is_has_no_remark() {
+        for preset in presets::list(presets::Kind::Device) {
+            assert_eq!(codes(&preset.name, &[]), Vec::<String>::new(), "{}", preset.name);
+        }
         assert_eq!(codes("elyasi2017", &[("gc.soft", "4")]), Vec::<String>::new());
-    }
-
-    #[test]
-    fn the_scaled_drive_differs_in_its_blocks_alone() {
-        assert_eq!(codes("nvme-tlc-scaled-5g", &[]), ["small-blocks"]);
+        assert_eq!(codes("nvme-tlc-scaled-5g", &[("device.pages_per_block", "96")]), ["small-blocks"]);
+        assert_eq!(codes("nvme-4g", &[("gc.victim", "fifo")]), ["few-blocks"]);
+        let config = Layers { device: Some("nvme-4g".into()), set: vec![("gc.soft".into(), "4".into())], ..Layers::default() }.build().unwrap();
+        assert_eq!(remarks(&config, &[]), []);
+        assert_eq!(remarks(&config, &["fit".into()])[0].code, "threshold-takes-spare");
     }
 
     #[test]

@@ -64,18 +64,22 @@ impl PyConfig {
 }
 
 /// Builds a configuration from its layers, of which a later one overrides an earlier one: device, schemes, workload, file, single keys.
-/// Without `sized`, spare blocks are not checked, since the drive will be fitted.
+/// Without `sized`, spare blocks are not checked, since the drive will be fitted. `fitted`: keys over all others that fitting found; they
+/// count as written under the name `fit`.
 #[pyfunction]
-#[pyo3(signature = (*, device=None, schemes=Vec::new(), workload=None, file=None, set=Vec::new(), sized=true))]
+#[pyo3(signature = (*, device=None, schemes=Vec::new(), workload=None, file=None, set=Vec::new(), fitted=Vec::new(), sized=true))]
 pub fn build_config(
     device: Option<String>,
     schemes: Vec<String>,
     workload: Option<String>,
     file: Option<PathBuf>,
-    set: Vec<(String, String)>,
+    mut set: Vec<(String, String)>,
+    fitted: Vec<(String, String)>,
     sized: bool,
 ) -> PyResult<PyConfig> {
-    let built = guarded(|| {
+    let found: Vec<String> = fitted.iter().map(|(key, _)| key.clone()).collect();
+    set.extend(fitted);
+    let mut built = guarded(|| {
         let file = match file {
             None => None,
             Some(path) => {
@@ -86,6 +90,10 @@ pub fn build_config(
         let layers = Layers { device, schemes, workload, file, set };
         if sized { layers.build_noting_keys() } else { layers.build_of_any_size() }
     })?;
+    for key in found {
+        let last = built.written.iter().rposition(|written| *written == key);
+        last.map(|index| built.written[index] = "fit".into());
+    }
     Ok(PyConfig(built.config, built.written))
 }
 

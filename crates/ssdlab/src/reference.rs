@@ -40,7 +40,7 @@ const REMARKS: &str = "
 
 `remarks` is a list of objects. `code` is one of those below, `severity` is `warning` where a number holds only under a condition, else `note`.
 `about` is the place of the number in the result (`gc.write_amplification`, or a part such as `latency_ns`); it is absent where the remark is
-about the whole run. `sentence` says what holds, `remedy` what to do. Tables, pages and notebooks show remarks below the numbers and mark the
+about the whole run. `sentence` says what holds, `remedy` what to do, `why` what else to know (reports fold it). Tables, pages and notebooks show remarks below the numbers and mark the
 numbers that they are about; a comparison and a sweep have remarks of their own beside those of their runs.
 
 | code | severity | rule |

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -50,6 +51,8 @@ class Remark:
         sentence: the condition or fact.
         remedy: recommended action.
         where: names of the runs that the remark applies to; empty for all runs, and for a single run.
+        among: these runs in words, if values of a sweep's axes tell them from the others.
+        why: the reason, and what else follows; empty if the sentence says it all.
     """
 
     code: str
@@ -58,6 +61,8 @@ class Remark:
     sentence: str
     remedy: str
     where: tuple[str, ...] = ()
+    among: str = ""
+    why: str = ""
 
     @property
     def is_warning(self) -> bool:
@@ -70,12 +75,18 @@ class Remark:
 
     def __str__(self) -> str:
         """The runs, sentence, remedy and code of the remark."""
-        return f"{listed(self.where)}{self.sentence} {self.remedy} ({self.code})"
+        return f"{self.headed} {self.remedy} ({self.code})"
+
+    @property
+    def headed(self) -> str:
+        """The runs, and the sentence."""
+        return f"{f'{self.among}: ' if self.among else listed(self.where)}{self.sentence}"
 
     def to_dict(self) -> dict[str, Any]:
         """A copy as a dictionary, as printed by `--json`."""
         parts = {"code": self.code, "severity": self.severity, "about": self.about, "sentence": self.sentence, "remedy": self.remedy}
-        return {key: value for key, value in (parts | {"where": list(self.where)}).items() if value or key not in ("about", "where")}
+        parts |= {"why": self.why, "where": list(self.where), "among": self.among}
+        return {key: value for key, value in parts.items() if value or key not in ("about", "why", "where", "among")}
 
 
 def as_dicts(remarks: Iterable[Remark]) -> list[dict[str, Any]]:
@@ -141,17 +152,16 @@ def of_fit(fit: RunData, *, alike: bool = False) -> Iterator[Remark]:
     if needed * MUCH_LARGER < exported:
         why = f"with fewer blocks it could not collect at an over-provisioning of {asked:.1%}"
         why = "a drive that it is compared with cannot be smaller" if alike else why
-        sentence = f"Only {needed:,} bytes are needed, but the fitted drive exports {exported:,}: {why}. "
-        sentence += "A trace never writes the rest after the preparation; "
-        sentence += "a generated workload uses all of it."
+        sentence = f"Only {needed:,} bytes are needed, but the fitted drive exports {exported:,}: {why}."
         remedy = "Smaller blocks (device.pages_per_block), a lower gc.soft or more device.overprovisioning come closer."
-        yield Remark("fit-larger", WARNING, "gc.write_amplification", sentence, remedy)
+        rest = "A trace never writes the rest after the preparation; a generated workload uses all of it."
+        yield Remark("fit-larger", WARNING, "gc.write_amplification", sentence, remedy, why=rest)
 
 
 def from_dict(entry: Mapping[str, Any]) -> Remark:
     """Builds a remark from its `--json` form. Entries of later versions are ignored."""
-    code, severity, about, sentence, remedy = (str(entry.get(key, "")) for key in ("code", "severity", "about", "sentence", "remedy"))
-    return Remark(code, severity, about, sentence, remedy, where=tuple(entry.get("where", ())))
+    texts = {key: str(entry.get(key, "")) for key in ("code", "severity", "about", "sentence", "remedy", "among", "why")}
+    return Remark(**texts, where=tuple(entry.get("where", ())))
 
 
 def _plain(value: Any) -> Any:
@@ -164,31 +174,74 @@ def _plain(value: Any) -> Any:
 # ---- remarks of several runs -----------------------------------------------------------------------------------------
 
 NO_COLLECTION = "no-collection"
-DIFFERENT_MOST = 3
-"""Maximum number of different sentences of one code; of more, only the first is shown, with the names of all runs."""
+FEW_BLOCKS = "few-blocks"
+MANY_BLOCKS = 100
+"""Number of blocks of a pool from which on victim policies differ as on a large drive."""
 
 
 def of_runs(runs: Mapping[str, RunData]) -> list[Remark]:
-    """The remarks of several runs by name. Equal remarks are merged to one, which names its runs unless it applies to all."""
-    return of_named({name: of_run(result) for name, result in runs.items()})
+    """The remarks of several runs by name.
+
+    Remarks of one condition are merged to one, with the range of its numbers. It names its runs unless it applies to all.
+    """
+    own = {name: of_run(result) for name, result in runs.items()}
+    return of_named({name: [*remarks, *_few_blocks(runs, name, remarks)] for name, remarks in own.items()})
+
+
+def _few_blocks(runs: Mapping[str, RunData], name: str, own: Sequence[Remark]) -> Iterator[Remark]:
+    """A remark on a run whose pools have few blocks, if runs differ in the victim policy, unless it has one."""
+    victims = {str(_at(result, "config.gc.victim")) for result in runs.values()}
+    shape = [_at(runs[name], f"config.{key}") for key in ("device.blocks_per_plane", "device.planes_per_die", "ftl.pool")]
+    if len(victims) < 2 or None in shape or any(remark.code == FEW_BLOCKS for remark in own):
+        return
+    blocks = shape[0] * (1 if shape[2] == "plane" else shape[1])
+    if blocks < MANY_BLOCKS:
+        sentence = f"A pool has {blocks} blocks, on drives on sale 500 and more: victim policies differ less than they would."
+        remedy = "Have more and smaller blocks, or use the device nvme-tlc-scaled-5g."
+        yield Remark(FEW_BLOCKS, NOTE, "gc.write_amplification", sentence, remedy)
+
+
+NUMBER = re.compile(r"(?<![\w.,-])[-+]?\d+(?:,\d{3})*(?:\.\d+)?(?![\w-])")
+"""A number in a sentence, not a part of a name."""
 
 
 def of_named(runs: Mapping[str, Sequence[Remark]]) -> list[Remark]:
     """Merges the remarks of several runs by name; see `of_runs`."""
-    found: dict[tuple[str, str], dict[Remark, list[str]]] = {}
+    found: dict[tuple[str, ...], dict[str, Remark]] = {}
     for name, own in runs.items():
         for remark in own:
-            found.setdefault((remark.code, remark.about), {}).setdefault(remark, []).append(name)
-    remarks: list[Remark] = []
+            found.setdefault(_condition(remark), {}).setdefault(name, remark)
+    by_code: dict[tuple[str, str], list[Remark]] = {}
     for alike in found.values():
-        if len(alike) > DIFFERENT_MOST:
-            having = {name for names in alike.values() for name in names}
-            first = next(iter(alike))
-            sentence = f"{first.sentence} The numbers are those of the first of these runs."
-            remarks.append(replace(first, sentence=sentence, where=tuple(name for name in runs if name in having)))
-        else:
-            remarks += [replace(remark, where=() if len(names) == len(runs) else tuple(names)) for remark, names in alike.items()]
-    return remarks
+        remark = _merged(list(alike.values()))
+        by_code.setdefault((remark.code, remark.about), []).append(replace(remark, where=() if len(alike) == len(runs) else tuple(alike)))
+    return [remark for remarks in by_code.values() for remark in remarks]
+
+
+def _condition(remark: Remark) -> tuple[str, ...]:
+    """What equal conditions of several runs have in common: all but their numbers."""
+    return (remark.code, remark.severity, remark.about, *(NUMBER.sub("#", text) for text in (remark.sentence, remark.remedy)))
+
+
+def _merged(alike: Sequence[Remark]) -> Remark:
+    """One remark for several of one condition."""
+    first = alike[0]
+    same = len({NUMBER.sub("#", remark.why) for remark in alike}) == 1
+    sentence, remedy = (_over_all([getattr(remark, part) for remark in alike]) for part in ("sentence", "remedy"))
+    return replace(first, sentence=sentence, remedy=remedy, why=_over_all([remark.why for remark in alike]) if same else "")
+
+
+def _over_all(texts: Sequence[str]) -> str:
+    """Texts that differ in numbers as one, with the range of each number."""
+    columns = zip(*(NUMBER.findall(text) for text in texts), strict=True)
+    ranges = iter([_range(column) for column in columns])
+    return NUMBER.sub(lambda _: next(ranges), texts[0])
+
+
+def _range(numbers: Sequence[str]) -> str:
+    """The least and the greatest of numbers, as text; one number if all are equal."""
+    low, high = (choose(numbers, key=lambda text: float(text.replace(",", ""))) for choose in (min, max))
+    return low if low == high else f"{low} to {high}"
 
 
 def of_comparison(
@@ -208,12 +261,12 @@ def of_comparison(
     own = of_runs(_without_false_notes(runs, later)) if later else of_runs(runs)
     known = {(remark.code, remark.about, name) for remark in own for name in remark.where or runs}
     for seed, other in later.items():
-        for name, result in other.items():
-            added = [remark for remark in of_run(result) if (remark.code, remark.about, name) not in known]
-            known |= {(remark.code, remark.about, name) for remark in added}
-            own += [
-                replace(remark, sentence=f"Under seed {seed}: {remark.sentence}", where=(name,)) for remark in added if remark.is_warning
-            ]
+        more = {
+            name: [remark for remark in of_run(result) if remark.is_warning and (remark.code, remark.about, name) not in known]
+            for name, result in other.items()
+        }
+        known |= {(remark.code, remark.about, name) for name, remarks in more.items() for remark in remarks}
+        own += [replace(remark, sentence=f"Under seed {seed}: {remark.sentence}") for remark in of_named(more)]
     codes = {remark.code for remark in together}
     return [*together, *(remark for remark in own if remark.code != NO_COLLECTION or NO_COLLECTION not in codes)]
 
@@ -267,11 +320,9 @@ def gc_ran(result: RunData) -> bool | None:
     return None if _at(result, "gc.jobs") is None else any(_at(result, place) for place in COLLECTED)
 
 
-NOTHING_RANDOM = "All seeds gave the same runs: nothing here is random, so that the intervals of ± 0 say nothing."
-SEEDS_OF_A_TRACE = "A seed changes the drive's preparation and random choices, not the trace: the intervals are not about other traces."
-
-
-SEEDS_OF_A_STATE = "A seed changes random choices of the drive, not its saved state and not the trace: the intervals are not about others."
+NOTHING_RANDOM = "All seeds gave the same runs: nothing here is random, and intervals of ± 0 say nothing."
+SEEDS_OF_A_TRACE = "A seed changes the drive's preparation and random choices, not the trace: intervals are not about other traces."
+SEEDS_OF_A_STATE = "A seed changes random choices of the drive, not its saved state or the trace: intervals are not about others."
 
 
 def _seeds(runs: Mapping[str, RunData], differ: bool | None) -> Iterator[Remark]:
@@ -387,7 +438,27 @@ def of_sweep(axes: Mapping[str, Sequence[Any]], points: Sequence[tuple[Mapping[s
         axes: values of each axis.
         points: values by axis, and result, of each point that was run.
     """
-    return [*_idle_axes(axes, points), *of_runs({named(values): result for values, result in points})]
+    names = {named(values): values for values, _ in points}
+    own = of_runs({named(values): result for values, result in points})
+    return [*_idle_axes(axes, points), *(replace(remark, among=_among(axes, names, remark.where)) for remark in own)]
+
+
+VALUES_NAMED = 4
+"""Maximum number of values of an axis by which points are named."""
+
+
+def _among(axes: Mapping[str, Sequence[Any]], names: Mapping[str, Mapping[str, Any]], where: Sequence[str]) -> str:
+    """The points of a sweep in words, if values of its axes tell them from all others; empty if not, and for all points."""
+    if len(where) < 2:
+        return ""
+    having = {axis: {json.dumps(names[name][axis]) for name in where} for axis in axes}
+    every = {axis: {json.dumps(values[axis]) for values in names.values()} for axis in axes}
+    apart = {axis: found for axis, found in having.items() if found != every[axis]}
+    inside = {name for name, values in names.items() if all(json.dumps(values[axis]) in found for axis, found in apart.items())}
+    if inside != set(where) or any(len(found) > VALUES_NAMED for found in apart.values()):
+        return ""
+    told = (f"{axis} = {' or '.join(str(value) for value in axes[axis] if json.dumps(value) in found)}" for axis, found in apart.items())
+    return f"all points with {', '.join(told)}"
 
 
 def named(values: Mapping[str, Any]) -> str:
@@ -434,11 +505,16 @@ def _idle_axis(axis: str, same: Sequence[_Step], steps: int) -> Remark:
 # ---- display ---------------------------------------------------------------------------------------------------------
 
 
+FOOTNOTES = ("left-out",)
+"""Codes of remarks that no number refers to: plain lines below all others."""
+
+
 @dataclass(frozen=True)
 class Shown:
-    """Remarks for tables and pages: warnings first, each with a letter by which numbers refer to it."""
+    """Remarks for tables and pages: warnings first, each with a letter by which numbers refer to it, and footnotes."""
 
     remarks: tuple[Remark, ...]
+    footnotes: tuple[Remark, ...] = ()
 
     def lettered(self) -> Iterator[tuple[str, Remark]]:
         """The remarks with their letters."""
@@ -482,12 +558,15 @@ class Shown:
 
     def lines(self) -> list[tuple[str, bool]]:
         """A line for each remark, and whether it is a warning."""
-        return [(f"[{letter}] {'Warning: ' if remark.is_warning else ''}{remark}", remark.is_warning) for letter, remark in self.lettered()]
+        told = [(f"[{letter}] {'Warning: ' if remark.is_warning else ''}{remark}", remark.is_warning) for letter, remark in self.lettered()]
+        return [*told, *((remark.headed, False) for remark in self.footnotes)]
 
 
 def shown(remarks: Iterable[Remark]) -> Shown:
     """Orders remarks for display, warnings first."""
-    return Shown(tuple(sorted(remarks, key=lambda remark: not remark.is_warning)))
+    ordered = sorted(remarks, key=lambda remark: not remark.is_warning)
+    notes = tuple(remark for remark in ordered if remark.code in FOOTNOTES)
+    return Shown(tuple(remark for remark in ordered if remark.code not in FOOTNOTES), notes)
 
 
 def _mark(letters: Iterable[str]) -> str:

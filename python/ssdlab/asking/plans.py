@@ -536,7 +536,8 @@ class Setup:
             schemes=scheme.split("+") if scheme else [],
             workload=self.options["workload"],
             file=self.options["config"],
-            set=[*jobs, *self._shorthands(), *self.set, *more],
+            set=[*jobs, *self._shorthands(), *self.set],
+            fitted=[*more],
             sized=sized,
         )
 

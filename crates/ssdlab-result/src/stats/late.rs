@@ -37,9 +37,7 @@ impl LateResult {
         }
         let us = |ns: f64| if ns < 99_950.0 { format!("{:.1} us", ns / 1e3) } else { format!("{:.1} ms", ns / 1e6) };
         let sentence = format!(
-            "This machine was too slow for the drive: {} of {answers} answers came more than 100 us late, and the mean answer {}, where the \
-             simulated drive takes {} (scale {}). The programs waited for that, so that requests came later and fewer at a time than at a drive \
-             of this speed.",
+            "This machine is too slow: {} of {answers} answers came more than 100 us late, the mean {}; the drive takes {} (scale {}).",
             self.count,
             us(self.mean),
             us(due_ns),
@@ -48,7 +46,8 @@ impl LateResult {
         // With this scale the drive takes ten times as long as the answers were late.
         let enough = 10f64.powf((self.mean / (SMALL * response_ns).max(1.0)).log10().ceil()).clamp(10.0 * self.scale, 1e6);
         let remedy = format!("Serve it again with --scale {enough:.0}, or keep other work off this machine.");
-        Some(Remark::warning("served-late", "", sentence, remedy))
+        let why = "The programs waited for that, so that requests came later and fewer at a time than at a drive of this speed.";
+        Some(Remark::warning("served-late", "", sentence, remedy).because(why))
     }
 }
 

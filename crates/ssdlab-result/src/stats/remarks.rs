@@ -31,6 +31,8 @@ pub struct Trends {
     pub settling: Option<(Verdict, f64)>,
     /// With dynamic allocation, what dies hold at the end; `None` with static allocation, where addresses alone say which die holds what.
     pub filled: Option<Filled>,
+    /// A number of requests that the caller gave ended the run.
+    pub cut: bool,
 }
 
 /// What the dies of all drives hold.
@@ -50,7 +52,7 @@ pub fn of_run(trends: &Trends, result: &Value) -> Vec<Remark> {
     let without_times = list(result, "/workload/remarks").iter().any(|remark| remark["code"] == "no-times");
     let told = |overload: &Overload| without_times && matches!(overload, Overload::AtOnce(_));
     remarks.extend(trends.overload.filter(|overload| !told(overload)).map(overloaded));
-    remarks.extend(trends.settling.and_then(|(verdict, whole)| not_settled(verdict, whole, result)));
+    remarks.extend(trends.settling.and_then(|(verdict, whole)| not_settled(verdict, whole, trends.cut, result)));
     remarks.extend(trends.filled.as_ref().and_then(|filled| uneven_dies(filled, result)));
     remarks
 }
@@ -68,8 +70,7 @@ fn uneven_dies(filled: &Filled, result: &Value) -> Option<Remark> {
     let busy = busy.filter(|found| by_writes && found.share() > chance(jobs_or(result, programs) / found.count as f64));
     let sentence = match (valid, busy) {
         (Some(units), _) => format!(
-            "Dynamic allocation filled the dies unevenly: one holds {} mapping units at the end, another {}, so that garbage collection has more \
-             to move than on dies filled alike.",
+            "Dynamic allocation filled the dies unevenly, so GC has more to move: one holds {} mapping units at the end, another {}.",
             units.least, units.most
         ),
         (None, Some(shares)) => format!(
@@ -179,12 +180,10 @@ fn knows_ahead(result: &Value) -> Option<Remark> {
 fn uncorrectable(result: &Value) -> Option<Remark> {
     let (lost, reads) = (count(result, "/ages/uncorrectable"), count(result, "/ages/reads"));
     (lost > 0).then(|| {
-        let sentence = format!(
-            "The data of {lost} of {reads} flash reads had more errors than could be corrected. They count as read, after all steps of the retry \
-             policy; a drive would report them, or rebuild them."
-        );
-        let remedy = "The request log names the requests (log_requests, --log-requests); make errors.retry_table longer, or the drive younger.";
-        Remark::warning("uncorrectable", "ages.uncorrectable", sentence, remedy)
+        let sentence = format!("The data of {lost} of {reads} flash reads had more errors than could be corrected.");
+        let remedy = "Make errors.retry_table longer, or the drive younger; --log-requests names the requests.";
+        let why = "They count as read, after all steps of the retry policy; a drive would report them, or rebuild them.";
+        Remark::warning("uncorrectable", "ages.uncorrectable", sentence, remedy).because(why)
     })
 }
 
@@ -197,14 +196,11 @@ fn read_only(result: &Value) -> Option<Remark> {
         _ => "lost more blocks than it can spare",
     };
     let ends = if result.pointer("/config/wear/end").and_then(Value::as_str) == Some("reads") { "was rejected" } else { "did not arrive" };
-    let sentence = format!(
-        "The drive is read-only since {:.3} s, after {} were written in the measured part: pool {pool} {why}. What the host would have written \
-         after that {ends}.",
-        at as f64 / 1e9,
-        binary(written)
-    );
-    let remedy = "Set wear.endurance higher, the ppm of failures lower, or device.overprovisioning higher for a longer life.";
-    Some(Remark::warning("read-only", "lifetime.read_only_ns", sentence, remedy))
+    let sentence =
+        format!("The drive is read-only since {:.3} s, after {} were written in the measured part.", at as f64 / 1e9, binary(written));
+    let remedy = "For a longer life raise wear.endurance or device.overprovisioning, or lower the ppm of failures.";
+    let why = format!("Pool {pool} {why}. What the host would have written after that {ends}.");
+    Some(Remark::warning("read-only", "lifetime.read_only_ns", sentence, remedy).because(why))
 }
 
 /// Remark: the bytes that a drive can take follow from a short run.
@@ -220,12 +216,14 @@ fn rated_life(result: &Value) -> Option<Remark> {
         (None, Some(wear)) => format!(", of which an erase of this run is {wear:.3} (lifetime.erase_wear)"),
         (None, None) => String::new(),
     };
-    let sentence = format!(
-        "TBW and DWPD assume that each block takes wear.{key} = {cycles} erases{each}, that all wear evenly, and that the write amplification of \
-         this run stays for {years} years; failures before that, and worn blocks that fail earlier than the mean, are left out."
+    let sentence =
+        format!("TBW and DWPD assume wear.{key} = {cycles} erases of each block, and this run's write amplification for {years} years.");
+    let remedy = "Run until write amplification has settled.";
+    let why = format!(
+        "They assume that each block takes {cycles} erases{each}, and that all wear evenly: failures before that, and worn blocks that fail \
+         earlier than the mean, are left out. For the spread of blocks, run to the end of life with a small wear.endurance."
     );
-    let remedy = "Run until write amplification has settled; for the spread of blocks, run to the end of life with a small wear.endurance.";
-    Some(Remark::note("rated-life", "lifetime.tbw", sentence, remedy))
+    Some(Remark::note("rated-life", "lifetime.tbw", sentence, remedy).because(why))
 }
 
 /// Remark: blocks fail before the erases that the ratings assume.
@@ -234,8 +232,7 @@ fn fails_early(result: &Value) -> Option<Remark> {
     let [endurance, rated] = ["endurance", "rated_cycles"].map(|key| count(result, &format!("/config/wear/{key}")));
     (0 < endurance && endurance < rated).then(|| {
         let sentence = format!(
-            "Blocks fail after wear.endurance = {endurance} erases on average, before the wear.rated_cycles = {rated} of TBW and DWPD: this \
-             drive ends at about {:.2} of lifetime.tbw.",
+            "Blocks fail after wear.endurance = {endurance} erases, not the {rated} of TBW: the drive ends at about {:.2} of lifetime.tbw.",
             endurance as f64 / rated as f64
         );
         let remedy = "Set wear.rated_cycles to wear.endurance at most, or leave it out: the endurance is the rating then.";
@@ -252,13 +249,14 @@ fn above_cap(result: &Value) -> Option<Remark> {
     let beside: f64 = ["bus_j", "dram_j", "link_j", "controller_j"].iter().filter_map(|part| number(&format!("/energy/{part}"))).sum();
     let beside = beside / number("/energy/total_j")? * mean;
     (mean > cap).then(|| {
-        let sentence = format!(
-            "A drive drew {mean:.2} W on average, more than energy.cap_w = {cap}: the cap holds energy.idle_mw and the flash arrays, which drew \
-             {:.2} W, and not buses, memory, link and controller, which drew {beside:.2} W.",
+        let sentence = format!("A drive drew {mean:.2} W on average, above energy.cap_w = {cap}, which holds the flash arrays only.");
+        let remedy = format!("Lower energy.cap_w by {beside:.2} to keep all of that within {cap} W.");
+        let why = format!(
+            "The cap holds energy.idle_mw and the flash arrays, which drew {:.2} W, and not buses, memory, link and controller, which drew \
+             {beside:.2} W.",
             mean - beside
         );
-        let remedy = format!("Lower energy.cap_w by {beside:.2} to keep all of that within {cap} W.");
-        Remark::warning("above-cap", "energy.mean_w", sentence, remedy)
+        Remark::warning("above-cap", "energy.mean_w", sentence, remedy).because(why)
     })
 }
 
@@ -270,7 +268,7 @@ fn young_data(result: &Value) -> Option<Remark> {
     let is_on = result.get("ages").is_some();
     (is_on && days("retention_days") == 0.0 && days("retention_days_max") == 0.0 && simulated < DAY_NS).then(|| {
         let sentence = format!(
-            "All data were new when the run began, and age by simulated time only, of which the run has {:.3} s: no read has errors from age.",
+            "All data were new when the run began, {:.3} s before its end: no read has errors from age.",
             simulated as f64 / 1e9
         );
         Remark::note("young-data", "ages.days", sentence, "Set ftl.precondition.retention_days, and retention_days_max for a range.")
@@ -284,7 +282,7 @@ fn unmapped(result: &Value) -> Option<Remark> {
     (immediate && unmapped > 0 && unmapped * 100 >= reads).then(|| {
         let sentence =
             format!("Reads found a mapping unit without data {unmapped} times ({reads} read requests): such reads take no time.");
-        let remedy = "Read what holds data (ftl.precondition.kind fills a drive before the run), or set ftl.unmapped_read = \"flash\".";
+        let remedy = "Fill the drive before the run (ftl.precondition.kind), or set ftl.unmapped_read = \"flash\".";
         Remark::warning("unmapped-reads", "latency_ns", sentence, remedy)
     })
 }
@@ -310,74 +308,103 @@ fn fallbacks(result: &Value) -> Vec<Remark> {
 
 /// Remark: write buffers and caches hold data that write amplification does not count.
 fn held(result: &Value) -> Option<Remark> {
-    BytesWritten::deserialize(result.get("bytes_written")?).ok()?.remark()
+    BytesWritten::deserialize(result.get("bytes_written")?).ok()?.remark(replays(result))
+}
+
+/// The requests are those of a trace.
+fn replays(result: &Value) -> bool {
+    result.pointer("/config/workload/trace").is_some_and(|trace| !trace.is_null())
 }
 
 fn overloaded(overload: Overload) -> Remark {
-    let sentence = match overload {
-        Overload::Grew([second, third, fourth]) => format!(
-            "Requests came faster than the drive completed them: the queue never had fewer than {second} requests in the second quarter of \
-             the time in which they came, {third} in the third and {fourth} in the last. Response times tell how long the run is, not how fast the drive is."
+    let (sentence, why) = match overload {
+        Overload::Grew([second, third, fourth]) => (
+            format!("Requests came faster than the drive completed them ({second}, later {fourth} waited): times grow with the run's length."),
+            format!(
+                "Response times tell how long the run is, not how fast the drive is: the queue never had fewer than {second} requests in the \
+                 second quarter of the time in which they came, {third} in the third and {fourth} in the last."
+            ),
         ),
-        Overload::AtOnce(count) => {
-            format!("All {count} requests arrived at one instant. Response times tell how many they are, not how fast the drive is.")
-        }
+        Overload::AtOnce(count) => (
+            format!("All {count} requests arrived at one instant: response times tell how many they are, not how fast the drive is."),
+            String::new(),
+        ),
     };
-    Remark::warning(
-        "overloaded",
-        "latency_ns",
-        sentence,
-        "Slow the requests down (workload.time_scale below 1, workload.interarrival_us), or issue the next one when one completes \
-         (workload.queue_depth).",
-    )
+    let remedy = "Slow them down (workload.time_scale below 1, workload.interarrival_us), or use a closed loop (workload.queue_depth).";
+    Remark::warning("overloaded", "latency_ns", sentence, remedy).because(why)
 }
 
 /// Remark: write amplification has not settled. Not for a run without GC, for which there is [`no_collection`].
-fn not_settled(verdict: Verdict, whole: f64, result: &Value) -> Option<Remark> {
+fn not_settled(verdict: Verdict, whole: f64, cut: bool, result: &Value) -> Option<Remark> {
     if collected(result) == Some(false) {
         return None;
     }
     let prepared = prepared_amplification(result);
-    let sentence = match verdict {
-        Verdict::Drifts { amplification, change } => format!(
-            "Write amplification has not settled: in the second half of the last drive write (as many mapping units as the drive exports; the \
-             whole run, if that is shorter) it is {amplification:.3} in units, {:+.1} % from the first half.",
-            100.0 * change
+    let (sentence, why) = match verdict {
+        Verdict::Drifts { amplification, change } => (
+            format!(
+                "Write amplification has not settled: {amplification:.3}, {:+.1} % between the halves of the last drive write.",
+                100.0 * change
+            ),
+            "A drive write is as many mapping units as the drive exports; the whole run, if that is shorter.",
         ),
-        Verdict::TooShort { drive_writes } if drive_writes < 1.0 && prepared.is_none() => format!(
-            "Too short to tell whether write amplification has settled: for the host {drive_writes:.2} times the mapping units were \
-             programmed that the drive exports."
-        ),
-        Verdict::Settled { amplification } if differs(whole, amplification) => {
-            format!("Write amplification has settled at {amplification:.3} in units; that of the whole run has its beginning in it.")
+        Verdict::TooShort { drive_writes } if drive_writes < 1.0 && prepared.is_none() => {
+            (format!("Too short to judge write amplification: the host wrote {}.", of_drive(drive_writes)), "")
         }
-        Verdict::TooShort { drive_writes } if prepared.is_some_and(|settled| differs(whole, settled)) => format!(
-            "Write amplification is {whole:.3} in units, and had settled at {:.3} before the run, which begins with no GC job under way: for \
-             the host only {drive_writes:.2} times the mapping units were programmed that the drive exports.",
-            prepared.unwrap_or_default()
+        Verdict::Settled { amplification } if differs(whole, amplification) => (
+            format!("Write amplification has settled at {amplification:.3}; that of the whole run has its beginning in it."),
+            "The settled value is that of the last drive write.",
+        ),
+        Verdict::TooShort { drive_writes } if prepared.is_some_and(|settled| differs(whole, settled)) => (
+            format!(
+                "Write amplification is {whole:.3}, and had settled at {:.3} before the run: the host wrote {}.",
+                prepared.unwrap_or_default(),
+                of_drive(drive_writes)
+            ),
+            "A run begins with no GC job under way.",
         ),
         Verdict::TooShort { .. } | Verdict::NoCollection | Verdict::Settled { .. } => return None,
     };
-    let remedy = settling_remedy(verdict, result);
-    Some(Remark::warning("not-settled", "gc", sentence, remedy))
+    let remedy = settling_remedy(verdict, cut, result);
+    Some(Remark::warning("not-settled", "gc", sentence, remedy).because(why))
+}
+
+/// How much the host wrote, in words.
+fn of_drive(drive_writes: f64) -> String {
+    let percent = 100.0 * drive_writes;
+    let digits = usize::from(percent < 10.0);
+    format!("{percent:.digits$} % of the drive")
 }
 
 /// What to do about write amplification that has not settled. Leaving a beginning out shortens a run that is too short, and a drive that
-/// was prepared until it was steady need not be prepared again.
-fn settling_remedy(verdict: Verdict, result: &Value) -> String {
-    let more = match verdict {
-        Verdict::TooShort { drive_writes } if drive_writes > 0.0 => {
-            format!("Write more: about {} times as much", rounded_up(1.0 / drive_writes))
-        }
-        Verdict::TooShort { .. } => "Write more".into(),
-        _ => "Leave the beginning out (warm_up, --warm-up), write more".into(),
+/// was prepared until it was steady need not be prepared again. A trace has no more requests than it has: it is replayed more often.
+fn settling_remedy(verdict: Verdict, cut: bool, result: &Value) -> String {
+    let times = match verdict {
+        Verdict::TooShort { drive_writes } if drive_writes > 0.0 => Some(rounded_up(1.0 / drive_writes)),
+        _ => None,
     };
+    let more = match (replays(result), times) {
+        (false, Some(times)) => format!("Write about {times} times as much"),
+        (false, None) => "Write more".into(),
+        (true, _) if cut => "Replay more of the trace".into(),
+        (true, Some(times)) => format!("The trace is too short: replay it about {times} times (workload.repeat)"),
+        (true, None) => "Replay the trace more often (workload.repeat)".into(),
+    };
+    let without_beginning = "Leave the beginning out (--warm-up)";
+    let is_short = matches!(verdict, Verdict::TooShort { .. });
     match result.pointer("/precondition/kind").and_then(Value::as_str) {
         Some("state") => format!("{more}, or save the state after a longer run."),
-        Some("steady" | "trace") if matches!(verdict, Verdict::TooShort { .. }) => format!("{more}."),
-        Some("steady" | "trace") => "Leave the beginning out (warm_up, --warm-up), or write more.".into(),
-        _ => format!("{more}, or prepare the drive (ftl.precondition.kind = \"steady\")."),
+        Some("steady" | "trace") if is_short => format!("{more}."),
+        Some("steady" | "trace") => format!("{without_beginning}, or {}.", uncapitalised(&more)),
+        _ if is_short => format!("{more}, or prepare the drive (ftl.precondition.kind = \"steady\")."),
+        _ => format!("{without_beginning}, {}, or prepare the drive (ftl.precondition.kind = \"steady\").", uncapitalised(&more)),
     }
+}
+
+/// A sentence's beginning, to stand within one.
+fn uncapitalised(text: &str) -> String {
+    let (first, rest) = text.split_at(1);
+    first.to_lowercase() + rest
 }
 
 /// A factor above 1, rounded up to two significant digits.
@@ -430,7 +457,7 @@ fn collecting_remedy(result: &Value) -> String {
     let more = format!("Write more{}", until(free).unwrap_or_default());
     match result.pointer("/config/ftl/precondition/kind").and_then(Value::as_str) {
         Some("soft" | "steady" | "trace") => {
-            format!("{more}, or take a drive that needs less (--fit, device.blocks_per_plane and pages_per_block lower, fewer dies).")
+            format!("{more}, or take a drive that needs less (--fit, device.blocks_per_plane, device.pages_per_block, fewer dies).")
         }
         Some("ranges") => {
             format!("{more}, or set ftl.precondition.kind = \"steady\" beside --prefill, which alone writes its ranges once.")
@@ -492,7 +519,7 @@ fn no_suspension(result: &Value) -> Option<Remark> {
     Some(Remark::note(
         "no-suspension",
         "latency_ns.read",
-        "The device can suspend programs and erases for reads (device.suspend_ns, device.resume_ns), but none was: reads waited for their end.",
+        "The device can suspend programs and erases for reads, but no key makes it do so: reads waited for their end.",
         "Set scheduler.suspend to [\"program\", \"erase\"].",
     ))
 }
@@ -513,12 +540,12 @@ fn rare_multiplane(result: &Value) -> Option<Remark> {
     let share = (joined * planes) as f64 / pages as f64;
     (share < RARE).then(|| {
         let sentence = format!(
-            "Multi-plane programs hardly ever formed: {joined} of them, in which at most {:.1} % of the {pages} pages of the host went.",
+            "Multi-plane programs hardly ever formed: {joined} of them, with at most {:.1} % of the {pages} pages of the host.",
             100.0 * share
         );
-        let remedy = "Write larger requests or more at once, set ftl.allocation so that neighbours lie on the planes of a die, or \
-                      device.multiplane_aligned = false if the device allows it.";
-        Remark::note("multiplane-rare", "config.device.multiplane", sentence, remedy)
+        let remedy = "Write larger requests or more at once, or set ftl.allocation so that neighbours lie on the planes of a die.";
+        let why = "device.multiplane_aligned = false joins more of them, if the device allows it.";
+        Remark::note("multiplane-rare", "config.device.multiplane", sentence, remedy).because(why)
     })
 }
 
@@ -561,8 +588,7 @@ fn changes(report: &Value, flow: Option<&str>) -> Option<Remark> {
         return None;
     }
     let sentence = format!("The requests are not all those of the trace{}: {}.", of_flow(flow), changes.join(", "));
-    let remedy = "`ssdlab trace info` describes the trace; workload.bad_lines, workload.time_order, workload.range, workload.skip and \
-                  workload.device decide what is done.";
+    let remedy = "See `ssdlab trace info`; workload.bad_lines, time_order, range, skip and device decide what is done.";
     let asked = ASKED.iter().filter(|key| count(report, &format!("/trace/{key}")) > 0).count();
     let severity = if asked == changes.len() { Severity::Note } else { Severity::Warning };
     Some(Remark { severity, ..Remark::note("trace-changed", "workload.trace", sentence, remedy) })
@@ -633,7 +659,7 @@ mod tests {
         };
         let one = json!({ "level": "none", "drives": 4 });
         let remark = said(19.5, one.clone()).unwrap();
-        assert!(remark.sentence.contains("20.00 W on average") && remark.sentence.contains("18.00 W, and not"), "{remark:?}");
+        assert!(remark.sentence.contains("20.00 W on average") && remark.why.contains("18.00 W, and not"), "{remark:?}");
         assert!(remark.remedy.contains("by 2.00 to keep all of that within 19.5 W"), "{remark:?}");
         assert_eq!((said(20.0, one.clone()), said(0.0, one)), (None, None));
         // Two drives, of 10 W each.

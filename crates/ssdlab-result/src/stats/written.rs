@@ -70,23 +70,22 @@ impl BytesWritten {
     }
 
     /// A warning if write buffers and caches kept, or gave to the flash, much of the host's data: a longer run amplifies differently.
-    pub fn remark(&self) -> Option<Remark> {
+    pub fn remark(&self, from_trace: bool) -> Option<Remark> {
         let share = ratio(self.held.unsigned_abs().into(), self.host.into()).filter(|&share| share > MUCH_HELD)?;
         let [held, host] = [self.held.unsigned_abs(), self.host].map(binary);
         let percent = share * 100.0;
-        let sentence = if self.held > 0 {
-            format!(
-                "At the end write buffers and caches held {held} more than when the measured part began, {percent:.1} % of the {host} that \
-                 the host wrote. They are in no flash yet, so write amplification is too low."
-            )
+        let (sentence, why) = if self.held > 0 {
+            let why = "That much more than when the measured part began; it is in no flash yet.";
+            (format!("Write amplification is too low: buffers still hold {held}, {percent:.1} % of the {host} that the host wrote."), why)
         } else {
-            format!(
-                "Write buffers and caches gave {held} to the flash that the host wrote before the measured part, {percent:.1} % of the \
-                 {host} that it wrote there, so write amplification is too high."
-            )
+            let why = "The host wrote it before the measured part.";
+            (format!("Write amplification is too high: buffers gave {held} from before, {percent:.1} % of the {host} that the host wrote."), why)
         };
-        let remedy = "Run more requests, with a warm-up until the buffers are full (warm_up, --warm-up).";
-        Some(Remark::warning("held-data", "gc.write_amplification", sentence, remedy))
+        let remedy = match from_trace {
+            true => "Leave out a warm-up until the buffers are full (--warm-up), or replay the trace more often (workload.repeat).",
+            false => "Run more requests, with a warm-up until the buffers are full (--warm-up).",
+        };
+        Some(Remark::warning("held-data", "gc.write_amplification", sentence, remedy).because(why))
     }
 }
 
@@ -130,7 +129,7 @@ mod tests {
         let BytesWritten { host, flash, data, gc, mapping, padding, parity, held } = written;
         assert_eq!((host, flash, data, gc, mapping, padding, parity, held), (8192, 65_536, 32_768, 16_384, 8192, 4096, 4096, 0));
         assert_eq!((written.amplification(), written.page_amplification()), (Some(8.0), Some(2.0)));
-        assert_eq!(written.remark(), None);
+        assert_eq!(written.remark(false), None);
     }
 
     #[test]
@@ -143,7 +142,7 @@ mod tests {
     fn data_that_buffers_hold_are_remarked_on() {
         let with =
             |held, before| DeviceStats { buffer: Some(BufferStats { held, ..BufferStats::default() }), held_before: before, ..device() };
-        let text = |device: DeviceStats| BytesWritten::of(100 * 4096, &device).remark().map(|remark| (remark.severity, remark.sentence));
+        let text = |device: DeviceStats| BytesWritten::of(100 * 4096, &device).remark(false).map(|remark| (remark.severity, remark.sentence));
         assert_eq!(text(with(7, 6)), None, "one of a hundred units");
         let (severity, sentence) = text(with(10, 0)).unwrap();
         assert_eq!(severity, Severity::Warning);

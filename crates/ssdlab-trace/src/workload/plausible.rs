@@ -147,9 +147,9 @@ impl Evidence {
         let times = if of_all { "All times" } else { "99 % of all times or more" };
         if share >= BURST_SHARE {
             let sentence = format!(
-                "{times} are {step}, and {together} of {requests} requests arrive with the one before: bursts that the clock of the trace makes."
+                "{times} are {step}, and {together} of {requests} requests arrive with the one before."
             );
-            return Some(Remark::warning("coarse-times", ABOUT, sentence, CLOSED_LOOP));
+            return Some(Remark::warning("coarse-times", ABOUT, sentence, CLOSED_LOOP).because("The clock of the trace makes bursts."));
         }
         (is_seconds && requests > 2).then(|| {
             let sentence = format!("{times} are {step}: the pace within a second is not known.");
@@ -163,7 +163,7 @@ impl Evidence {
             let sentence = format!(
                 "{unaligned} of {requests} requests have an offset or a size that is no multiple of {SECTOR_BYTES} bytes (first: line {line})."
             );
-            let remedy = "Check the units of address and size (sectors read as bytes?). Where the format leaves them open, --unit-bytes states others.";
+            let remedy = "Check the units of address and size (sectors read as bytes?); --unit-bytes states others.";
             Remark::warning("unaligned", "workload.trace", sentence, remedy)
         })
     }

@@ -104,7 +104,8 @@ impl Simulation {
         self.slowest.map(|slowest| slowest.write(&result.digest)).transpose()?;
         self.timeline.map(Output::commit).transpose()?;
         let timeline = self.plan.timeline.as_ref().zip(reach).map(|(wanted, reach)| timeline_result(&wanted.path, reach));
-        let of_config = [self.plan.config.remarks(), scale::remarks(&self.plan.config)].concat();
+        let (config, written) = (&self.plan.config, &self.plan.written);
+        let of_config = [config.remarks(written), scale::remarks(config, written)].concat();
         let result = trends::with_remarks(RunResult { timeline, blocks, idle_keys, ..result }, &trends, of_config)?;
         Ok((result, self.storage, self.now))
     }
@@ -113,7 +114,8 @@ impl Simulation {
     pub(super) fn trends(&mut self) -> Trends {
         let overload = if self.open_loop.contains(&true) { self.load.overload() } else { None };
         let filled = (self.plan.config.ftl.allocation == Allocation::Dynamic).then(|| trends::filled(&self.storage));
-        Trends { overload, settling: self.settling.ended(&self.storage), filled }
+        let cut = self.plan.requests.is_some_and(|requests| self.submitted >= requests);
+        Trends { overload, settling: self.settling.ended(&self.storage), filled, cut }
     }
 
     /// Checks that the warm-up, if there is one, is over and that requests came after it.

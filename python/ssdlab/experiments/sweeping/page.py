@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ssdlab._core import write_file
-from ssdlab.analysis.remarks import Shown, listed, named, shown
+from ssdlab.analysis.remarks import Shown, named, shown
 from ssdlab.asking.plans import value_text
 from ssdlab.experiments.sweeping.axes import WIDE, loads, needs_log, numbers_of, uses
 from ssdlab.experiments.sweeping.outcome import Change, Pairs, best, by_load, groups_in_words, headline, in_words, outcome, relative
@@ -202,7 +202,7 @@ def _figure(place: Place, sweep: SweepResult, values: Sequence[Any], pairs: Pair
     if place.better:
         figure["best"] = headline(sweep.groups, place, of_loads)
         figure["judged"] = [outcome(best(group, place), place) for group in by_load(sweep.groups, of_loads).values()][:MOST_FAILED]
-    remarks = [f"[{letter}] {listed(remark.where)}{remark.sentence}" for letter, remark in told.of(place.place)]
+    remarks = [f"[{letter}] {remark.headed}" for letter, remark in told.of(place.place)]
     figure |= {"told": remarks} if remarks else {}
     figure |= {"halves": numbers(halves)} if any(half is not None for half in halves) else {}
     figure |= {"apart": {index: _disagreement(sweep.groups[index], place) for index in apart}} if apart else {}

@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterable
 
 from ssdlab.analysis.differences import of_variants
-from ssdlab.analysis.remarks import Remark, Shown, from_dict, listed, of_comparison, of_run, shown
+from ssdlab.analysis.remarks import Remark, Shown, from_dict, of_comparison, of_run, shown
 from ssdlab.pages.report.runs import Runs
 
 __all__ = ["NOTHING", "below_figure", "notes", "of", "sentences", "superscript", "warnings"]
@@ -35,15 +35,22 @@ def of(runs: Runs) -> Shown:
 
 
 def warnings(told: Shown) -> str:
-    """A paragraph for each warning."""
-    return "".join(
-        f'<p class="warning">[{letter}] {html.escape(str(remark))}</p>\n' for letter, remark in told.lettered() if remark.is_warning
-    )
+    """A paragraph for each warning, with its reason folded below it."""
+    return "".join(_folded(f"[{letter}] {remark}", remark.why, "warning") for letter, remark in told.lettered() if remark.is_warning)
 
 
 def notes(told: Shown) -> str:
-    """A paragraph for each remark that is not a warning."""
-    return "".join(f"<p>[{letter}] {html.escape(str(remark))}</p>\n" for letter, remark in told.lettered() if not remark.is_warning)
+    """A paragraph for each remark that is not a warning, with its reason folded below it."""
+    lettered = [(f"[{letter}] {remark}", remark.why) for letter, remark in told.lettered() if not remark.is_warning]
+    return "".join(_folded(line, why) for line, why in [*lettered, *((f"{remark.headed} {remark.remedy}", "") for remark in told.footnotes)])
+
+
+def _folded(line: str, why: str, kind: str = "") -> str:
+    """A line as a paragraph; one with a reason, which a click on it shows."""
+    marked = f' class="{kind}"' if kind else ""
+    if not why:
+        return f"<p{marked}>{html.escape(line)}</p>\n"
+    return f"<details{marked}><summary>{html.escape(line)}</summary><p>{html.escape(why)}</p></details>\n"
 
 
 def superscript(found: Iterable[tuple[str, Remark]]) -> str:
@@ -61,5 +68,5 @@ def below_figure(told: Shown, key: str) -> str:
 
 def sentences(found: Iterable[tuple[str, Remark]]) -> str:
     """A paragraph for each remark, once, with its letter, to stand beside the numbers that it is about."""
-    lines = {f"[{letter}] {listed(remark.where)}{remark.sentence}": "warning" if remark.is_warning else "muted" for letter, remark in found}
+    lines = {f"[{letter}] {remark.headed}": "warning" if remark.is_warning else "muted" for letter, remark in found}
     return "".join(f'<p class="{kind} small">{html.escape(line)}</p>' for line, kind in lines.items())
