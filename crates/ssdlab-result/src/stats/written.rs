@@ -146,8 +146,8 @@ mod tests {
         assert_eq!(text(with(7, 6)), None, "one of a hundred units");
         let (severity, sentence) = text(with(10, 0)).unwrap();
         assert_eq!(severity, Severity::Warning);
-        assert!(sentence.contains("held 40.0 KiB more than when the measured part began, 10.0 % of the 400 KiB"), "{sentence}");
+        assert!(sentence.contains("too low: buffers still hold 40.0 KiB, 10.0 % of the 400 KiB"), "{sentence}");
         let (_, sentence) = text(with(0, 10)).unwrap();
-        assert!(sentence.contains("gave 40.0 KiB to the flash"), "{sentence}");
+        assert!(sentence.contains("too high: buffers gave 40.0 KiB"), "{sentence}");
     }
 }
