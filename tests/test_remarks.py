@@ -242,7 +242,7 @@ def test_remarks_of_several_runs_are_joined() -> None:
 
 
 def test_points_of_a_sweep_are_named_by_the_values_that_they_share() -> None:
-    axes = {"spare": [0.07, 0.1, 0.2], "scheme": ["npgc", "pgc"]}
+    axes: dict[str, list[Any]] = {"spare": [0.07, 0.1, 0.2], "scheme": ["npgc", "pgc"]}
 
     def told(has: Callable[[float, str], bool]) -> list[str]:
         points = [
@@ -253,7 +253,8 @@ def test_points_of_a_sweep_are_named_by_the_values_that_they_share() -> None:
         return [str(remark) for remark in of_sweep(axes, points)]
 
     assert told(lambda spare, _: spare == 0.07) == ["all points with spare = 0.07: 0.07. Do it. (a)"]
-    assert told(lambda spare, scheme: spare < 0.2 and scheme == "pgc") == ["all points with spare = 0.07 or 0.1, scheme = pgc: 0.07 to 0.1. Do it. (a)"]
+    both = told(lambda spare, scheme: spare < 0.2 and scheme == "pgc")
+    assert both == ["all points with spare = 0.07 or 0.1, scheme = pgc: 0.07 to 0.1. Do it. (a)"]
     assert told(lambda *_: True) == ["0.07 to 0.2. Do it. (a)"]
     assert told(lambda spare, scheme: (spare == 0.07) != (scheme == "pgc"))[0].startswith("spare = 0.07, scheme = npgc; ")
 

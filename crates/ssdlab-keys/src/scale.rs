@@ -62,7 +62,8 @@ fn threshold(config: &Config, capacity: &Capacity) -> Option<Remark> {
         None => (format!("Have m{smaller}"), String::new()),
         Some(most) => (format!("Set {key} = {most}{unit}."), format!(" Or have m{smaller}")),
     };
-    let sentence = format!("{key} keeps {kept} of the {spare} spare blocks of a pool free ({percent} %), so write amplification is higher.");
+    let sentence =
+        format!("{key} keeps {kept} of the {spare} spare blocks of a pool free ({percent} %), so write amplification is higher.");
     let why = format!(
         "A pool has {all} blocks. Unless writes outpace collection, write amplification is that of a drive with less over-provisioning.{otherwise}"
     );
@@ -196,7 +197,8 @@ mod tests {
             let small =
                 [("device.blocks_per_plane", "40"), ("gc.soft", "2"), ("ftl.frontier", "separate"), ("device.overprovisioning", "0.3")];
             let pairs: Vec<_> = small.iter().chain(pairs).copied().collect();
-            let remedy = told("demo-4g", &pairs).into_iter().find(|remark| remark.code == "frontiers-take-spare").map(|remark| remark.remedy);
+            let remedy =
+                told("demo-4g", &pairs).into_iter().find(|remark| remark.code == "frontiers-take-spare").map(|remark| remark.remedy);
             remedy.is_some_and(|remedy| remedy.contains("shared"))
         };
         let spare = ("device.overprovisioning", "0.15");
@@ -223,7 +225,8 @@ mod tests {
         assert_eq!(codes("elyasi2017", &[("gc.soft", "4")]), Vec::<String>::new());
         assert_eq!(codes("nvme-tlc-scaled-5g", &[("device.pages_per_block", "96")]), ["small-blocks"]);
         assert_eq!(codes("nvme-4g", &[("gc.victim", "fifo")]), ["few-blocks"]);
-        let config = Layers { device: Some("nvme-4g".into()), set: vec![("gc.soft".into(), "4".into())], ..Layers::default() }.build().unwrap();
+        let config =
+            Layers { device: Some("nvme-4g".into()), set: vec![("gc.soft".into(), "4".into())], ..Layers::default() }.build().unwrap();
         assert_eq!(remarks(&config, &[]), []);
         assert_eq!(remarks(&config, &["fit".into()])[0].code, "threshold-takes-spare");
     }

@@ -91,8 +91,9 @@ pub fn build_config(
         if sized { layers.build_noting_keys() } else { layers.build_of_any_size() }
     })?;
     for key in found {
-        let last = built.written.iter().rposition(|written| *written == key);
-        last.map(|index| built.written[index] = "fit".into());
+        if let Some(index) = built.written.iter().rposition(|written| *written == key) {
+            built.written[index] = "fit".into();
+        }
     }
     Ok(PyConfig(built.config, built.written))
 }

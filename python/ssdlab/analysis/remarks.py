@@ -84,7 +84,13 @@ class Remark:
 
     def to_dict(self) -> dict[str, Any]:
         """A copy as a dictionary, as printed by `--json`."""
-        parts = {"code": self.code, "severity": self.severity, "about": self.about, "sentence": self.sentence, "remedy": self.remedy}
+        parts: dict[str, Any] = {
+            "code": self.code,
+            "severity": self.severity,
+            "about": self.about,
+            "sentence": self.sentence,
+            "remedy": self.remedy,
+        }
         parts |= {"why": self.why, "where": list(self.where), "among": self.among}
         return {key: value for key, value in parts.items() if value or key not in ("about", "why", "where", "among")}
 

@@ -267,10 +267,8 @@ fn young_data(result: &Value) -> Option<Remark> {
     let simulated = count(result, "/simulated_ns");
     let is_on = result.get("ages").is_some();
     (is_on && days("retention_days") == 0.0 && days("retention_days_max") == 0.0 && simulated < DAY_NS).then(|| {
-        let sentence = format!(
-            "All data were new when the run began, {:.3} s before its end: no read has errors from age.",
-            simulated as f64 / 1e9
-        );
+        let sentence =
+            format!("All data were new when the run began, {:.3} s before its end: no read has errors from age.", simulated as f64 / 1e9);
         Remark::note("young-data", "ages.days", sentence, "Set ftl.precondition.retention_days, and retention_days_max for a range.")
     })
 }
@@ -319,7 +317,9 @@ fn replays(result: &Value) -> bool {
 fn overloaded(overload: Overload) -> Remark {
     let (sentence, why) = match overload {
         Overload::Grew([second, third, fourth]) => (
-            format!("Requests came faster than the drive completed them ({second}, later {fourth} waited): times grow with the run's length."),
+            format!(
+                "Requests came faster than the drive completed them ({second}, later {fourth} waited): times grow with the run's length."
+            ),
             format!(
                 "Response times tell how long the run is, not how fast the drive is: the queue never had fewer than {second} requests in the \
                  second quarter of the time in which they came, {third} in the third and {fourth} in the last."

@@ -79,7 +79,12 @@ impl BytesWritten {
             (format!("Write amplification is too low: buffers still hold {held}, {percent:.1} % of the {host} that the host wrote."), why)
         } else {
             let why = "The host wrote it before the measured part.";
-            (format!("Write amplification is too high: buffers gave {held} from before, {percent:.1} % of the {host} that the host wrote."), why)
+            (
+                format!(
+                    "Write amplification is too high: buffers gave {held} from before, {percent:.1} % of the {host} that the host wrote."
+                ),
+                why,
+            )
         };
         let remedy = match from_trace {
             true => "Leave out a warm-up until the buffers are full (--warm-up), or replay the trace more often (workload.repeat).",
@@ -142,7 +147,8 @@ mod tests {
     fn data_that_buffers_hold_are_remarked_on() {
         let with =
             |held, before| DeviceStats { buffer: Some(BufferStats { held, ..BufferStats::default() }), held_before: before, ..device() };
-        let text = |device: DeviceStats| BytesWritten::of(100 * 4096, &device).remark(false).map(|remark| (remark.severity, remark.sentence));
+        let text =
+            |device: DeviceStats| BytesWritten::of(100 * 4096, &device).remark(false).map(|remark| (remark.severity, remark.sentence));
         assert_eq!(text(with(7, 6)), None, "one of a hundred units");
         let (severity, sentence) = text(with(10, 0)).unwrap();
         assert_eq!(severity, Severity::Warning);

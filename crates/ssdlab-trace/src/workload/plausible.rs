@@ -146,9 +146,7 @@ impl Evidence {
         let step = if is_seconds { "whole seconds".into() } else { format!("multiples of {} apart", duration(resolution_ns as f64)) };
         let times = if of_all { "All times" } else { "99 % of all times or more" };
         if share >= BURST_SHARE {
-            let sentence = format!(
-                "{times} are {step}, and {together} of {requests} requests arrive with the one before."
-            );
+            let sentence = format!("{times} are {step}, and {together} of {requests} requests arrive with the one before.");
             return Some(Remark::warning("coarse-times", ABOUT, sentence, CLOSED_LOOP).because("The clock of the trace makes bursts."));
         }
         (is_seconds && requests > 2).then(|| {

@@ -110,7 +110,9 @@ class Leader:
         if self.differs is not None:
             return f"{aside}: no more than chance.{others}"
         replayed = any(run.at("config.workload.trace") for run in self.runs)
-        why = ": the seeds disagree" if found is not None and found.disagree else "" if replayed else ": several seeds would tell (--seeds 5)"
+        why = (
+            ": the seeds disagree" if found is not None and found.disagree else "" if replayed else ": several seeds would tell (--seeds 5)"
+        )
         return f"{aside}; whether that is chance is not known{why}.{others}"
 
 

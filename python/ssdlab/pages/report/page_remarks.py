@@ -42,7 +42,9 @@ def warnings(told: Shown) -> str:
 def notes(told: Shown) -> str:
     """A paragraph for each remark that is not a warning, with its reason folded below it."""
     lettered = [(f"[{letter}] {remark}", remark.why) for letter, remark in told.lettered() if not remark.is_warning]
-    return "".join(_folded(line, why) for line, why in [*lettered, *((f"{remark.headed} {remark.remedy}", "") for remark in told.footnotes)])
+    return "".join(
+        _folded(line, why) for line, why in [*lettered, *((f"{remark.headed} {remark.remedy}", "") for remark in told.footnotes)]
+    )
 
 
 def _folded(line: str, why: str, kind: str = "") -> str:
