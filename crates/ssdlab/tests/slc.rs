@@ -583,6 +583,30 @@ fn no_write_waits_for_a_fold_that_waits_for_writes() {
     }
 }
 
+/// Two pools of a die. In one the move of a job for space stops at point A, as no further request comes. In idle time the other folds a block, which
+/// needs no requests: the move goes on, lest the fold wait for the die, and the rest of its job waits.
+#[test]
+fn a_move_that_waits_for_requests_holds_up_no_fold() {
+    let config = one_block(|c| {
+        (c.device.planes_per_die, c.ftl.pool, c.ftl.precondition.kind) = (2, PoolScope::Plane, PreconditionKind::Fill);
+        (c.gc.soft, c.gc.advance) = (2.0, Advance::WithRequests);
+    });
+    let mut simulation = simulation(&config);
+    // Two pages in SLC mode in each pool, then 19 of the first, up to four of each of its full blocks, which leave it one of five free blocks.
+    let past_cache = (2..31).filter(|rank| rank % 6 < 4).map(|rank| 2 * rank);
+    for (page, at) in [1, 3, 0, 2].into_iter().chain(past_cache).zip(0..) {
+        simulation.submit(write(at * MS, page)).unwrap();
+    }
+    simulation.submit(read(23 * MS, 1)).unwrap();
+    let mut after = |ns| {
+        simulation.run_until(ns).unwrap();
+        let counters = simulation.ssd().counters();
+        [counters.jobs_for(Cause::Space), counters.folds, counters.slc_erases, counters.pages_moved, counters.erases]
+    };
+    assert_eq!(after(24 * MS), [1, 0, 0, 0, 0]);
+    assert_eq!(after(40 * MS), [1, 1, 1, 3, 1], "one page for space, two folded");
+}
+
 /// A drive of 24 blocks, 22 of which the cache can take, writes 44 of 50 pages to it. Filled, it has seven free blocks, and takes five: the rest
 /// of 40 goes past the cache. Filled and wholly trimmed, with idle time, it has erased all but its open block: 21 blocks, and 42 pages.
 #[test]

@@ -114,7 +114,11 @@ pub(in crate::ssd) fn may_begin(ssd: &mut Ssd, die: DieId, step: GcCandidate) ->
 }
 
 fn may_step(ssd: &Ssd, die: DieId, step: GcCandidate) -> bool {
-    if ssd.gc.credits.of(die) > 0 || goes_alone(ssd, step.pool()) || room_is_awaited(ssd, die) {
+    let is_alone = match step {
+        GcCandidate::Resume(_, pool) => goes_on_alone(ssd, die, pool),
+        GcCandidate::Step(pool) => goes_alone(ssd, pool),
+    };
+    if ssd.gc.credits.of(die) > 0 || is_alone || room_is_awaited(ssd, die) {
         return true;
     }
     let suspended = ssd.flash.suspended(die).map(|(_, phase)| phase);
@@ -131,8 +135,7 @@ fn may_step(ssd: &Ssd, die: DieId, step: GcCandidate) -> bool {
 #[inline(always)]
 pub(in crate::ssd) fn dispatched(ssd: &mut Ssd, die: DieId) {
     if ssd.rules.gc.with_requests && ssd.rules.gc.spreads {
-        let dies = if ssd.rules.flash.interleave { die.0..die.0 + 1 } else { ssd.geometry().dies_of_chip(ssd.geometry().chip_of_die(die)) };
-        if dies.clone().any(|die| only_gc_helps(ssd, DieId(die))) {
+        if kept_by(ssd, die).any(|die| only_gc_helps(ssd, die)) {
             wake_parts(ssd, PoolId(ssd.geometry().pools_of_die(die).start));
         }
     }
@@ -179,6 +182,18 @@ fn goes_alone(ssd: &Ssd, pool: PoolId) -> bool {
     urgent || ssd.gc.idle().is_some_and(|idle| idle.is_idle()) || slc::goes_alone(ssd, pool)
 }
 
+/// What the pool's job has begun on the die needs no host operations to go on: neither does the job, or another that waits for the die.
+fn goes_on_alone(ssd: &Ssd, die: DieId, pool: PoolId) -> bool {
+    let other = || kept_by(ssd, die).flat_map(|die| ssd.geometry().pools_of_die(die)).any(|other| slc::goes_alone(ssd, PoolId(other)));
+    goes_alone(ssd, pool) || ssd.rules.slc && other()
+}
+
+/// The dies that wait for what a die does: itself, and where the dies of a chip exclude each other those of its chip.
+fn kept_by(ssd: &Ssd, die: DieId) -> impl Iterator<Item = DieId> + use<> {
+    let dies = if ssd.rules.flash.interleave { die.0..die.0 + 1 } else { ssd.geometry().dies_of_chip(ssd.geometry().chip_of_die(die)) };
+    dies.map(DieId)
+}
+
 /// Host operations wait for the die, and none of them is eligible: only GC can change that.
 fn only_gc_helps(ssd: &Ssd, die: DieId) -> bool {
     ssd.sched.any_waiting(die) && ssd.host_candidate(die, ssd.limits_beside_suspended(die)).is_none()
@@ -198,7 +213,7 @@ pub(in crate::ssd) fn stays_before_program(ssd: &Ssd, die: DieId, pool: PoolId, 
         && ssd.gc.credits.of(die) <= 0
         && !ssd.flash.is_merged(at)
         && !carries_write
-        && !goes_alone(ssd, pool)
+        && !goes_on_alone(ssd, die, pool)
         && !is_needed(ssd, die)
 }
 
@@ -210,11 +225,9 @@ pub(in crate::ssd) fn program_goes_on(ssd: &mut Ssd, die: DieId) {
     }
 }
 
-/// Host operations wait for the die, or writes in front of the drive for room that a job on it can make; where the dies of a chip exclude each other,
-/// also for another die of the chip.
+/// Host operations wait for the die, or for one that waits for it, or writes in front of the drive for room that a job there can make.
 pub(in crate::ssd) fn is_needed(ssd: &Ssd, die: DieId) -> bool {
-    let needed = |die| ssd.sched.any_waiting(die) || room_is_awaited(ssd, die);
-    if ssd.rules.flash.interleave { needed(die) } else { ssd.dies_of_chip_of(die).any(needed) }
+    kept_by(ssd, die).any(|die| ssd.sched.any_waiting(die) || room_is_awaited(ssd, die))
 }
 
 /// Writes that have not come in wait for room that a job on this die can make.
