@@ -427,6 +427,19 @@ fn a_write_that_waits_for_the_job_of_a_superblock_makes_all_parts_go_on() {
     }
 }
 
+/// With the read of page 4 die 1 reads page 1, whose program is dealt to die 0. A write of page 1 merges with it there, and die 0 programs it at once,
+/// though page 1 lies on die 1, whose turn it is to take the next write.
+#[test]
+fn a_write_that_merged_makes_the_die_of_its_program_go_on() {
+    const T: u64 = 500 * MS;
+    let mut simulation = simulation(&changed(two_dies(), |c| (c.gc.advance, c.gc.merge) = (Advance::WithRequests, true)));
+    let requests = [filled(), vec![write(T, 7), read(T + MS, 4), write(T + 2 * MS, 1)]].concat();
+    requests.into_iter().for_each(|request| _ = simulation.submit(request).unwrap());
+    simulation.run_until(T + 5 * MS).unwrap();
+    assert_eq!(simulation.ssd().counters().merged_writes, 1);
+    assert_eq!(simulation.take_completions().last().map(|last| last.completed_ns), Some(T + 2 * MS + WRITE));
+}
+
 /// A superblock closes early, by hand. Reads of page 1 keep die 1 busy for 12.74 ms, while writes fill die 0 alone: after 27 of them, one of
 /// 302.4 us after the other, 14 superblocks are open, one is free, and the closed one has valid pages only. The oldest open one gives up the two
 /// pages of die 1 and is collected.

@@ -143,7 +143,7 @@ pub(in crate::ssd) fn dispatched(ssd: &mut Ssd, die: DieId) {
 
 /// Units of the pool's job are in the controller's buffer, or a host write has merged with one: if some carry a write, no part waits.
 pub(in crate::ssd) fn buffer_changed(ssd: &mut Ssd, pool: PoolId) {
-    if ssd.rules.gc.with_requests && ssd.gc.jobs.carries_write(pool) {
+    if ssd.rules.gc.with_requests && ssd.group_of(pool).any(|part| ssd.gc.jobs.carries_write(part)) {
         wake_parts(ssd, pool);
     }
 }
