@@ -134,10 +134,8 @@ fn may_step(ssd: &Ssd, die: DieId, step: GcCandidate) -> bool {
 /// A die has been dispatched: if only GC can help the operations that wait for it, the parts of its superblocks' job on other dies need not wait.
 #[inline(always)]
 pub(in crate::ssd) fn dispatched(ssd: &mut Ssd, die: DieId) {
-    if ssd.rules.gc.with_requests && ssd.rules.gc.spreads {
-        if kept_by(ssd, die).any(|die| only_gc_helps(ssd, die)) {
-            wake_parts(ssd, PoolId(ssd.geometry().pools_of_die(die).start));
-        }
+    if ssd.rules.gc.with_requests && ssd.rules.gc.spreads && kept_by(ssd, die).any(|die| only_gc_helps(ssd, die)) {
+        wake_parts(ssd, PoolId(ssd.geometry().pools_of_die(die).start));
     }
 }
 
