@@ -83,6 +83,8 @@ MECHANISMS: dict[str, Keys] = {
     "oracle of placement": {"ftl.placement": "oracle", "ftl.groups": 4},
     "shared frontier": {"ftl.frontier": "shared"},
     "SLC cache": {"slc.static_blocks": 4, "slc.dynamic_blocks": 4, "slc.idle_us": 1_000},
+    "all writes through the SLC cache": {"slc.static_blocks": 4, "slc.dynamic_blocks": 4, "slc.idle_us": 1_000, "slc.full": "fold"},
+    "units that wait for the next job": {"gc.leftover": "carry"},
     "read retry": WORN | {"errors.retry": "in-order", "ftl.precondition.retention_days": 40.0},
     "reclaim and refresh": {
         "errors.retry": "in-order",

@@ -219,6 +219,7 @@ class Counters(Section):
     victim_fallbacks: int
     write_passes: int
     write_pauses: int
+    writes_dealt_again: int
 
 class Energy(Section):
     read_j: float

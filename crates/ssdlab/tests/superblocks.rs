@@ -5,16 +5,16 @@ use crate::common::{one_die, plan, random_config, random_requests, simulation};
 use crate::timelines::changed;
 use ssdlab::cause::Cause;
 use ssdlab::config::{
-    Advance, Allocation, Begin, Capacity, Config, Errors, Frontier, Leveling, Pace, Placement, PreconditionKind, Priority, ReclaimUnit,
-    RetryPolicy, Scope, SuperblockSpan, Victim, WearEnd, validate,
+    Advance, Allocation, Begin, Capacity, Config, Errors, Frontier, Leftover, Leveling, Pace, Placement, PreconditionKind, Priority,
+    ReclaimUnit, RetryPolicy, Scope, SlcFull, SuperblockSpan, Trigger, Victim, WearEnd, validate,
 };
 use ssdlab::flash::Failures;
 use ssdlab::ftl::{BlockState, Ftl};
 use ssdlab::geometry::BlockFacts;
-use ssdlab::request::Request;
+use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify, run};
-use ssdlab::stats::{ReadOnlyCause, RunResult, Writer};
+use ssdlab::stats::{Counters, ReadOnlyCause, RunResult, Writer};
 use ssdlab::units::{BlockId, Lpn, PoolId};
 
 const MS: u64 = 1_000_000;
@@ -198,6 +198,212 @@ fn a_superblock_in_slc_mode_fills_and_is_folded() {
     let counters = simulation.ssd().counters();
     let counted = [counters.slc_writes, counters.direct_writes, counters.folds, counters.folded_pages, counters.jobs];
     assert_eq!(counted, [5, 1, 1, 4, 1]);
+}
+
+/// A write of `count` mapping units of 1 KiB, a quarter of a page.
+fn units(arrival_ns: u64, first: u64, count: u64) -> Request {
+    Request { offset: first * 1024, length: count * 1024, ..write(arrival_ns, 0) }
+}
+
+/// A cache of `superblocks` of two dies, each with two programs of four units on each die, through which all data pass, of which `classes` of handles
+/// have open superblocks of their own.
+fn all_pass_through(superblocks: u32, classes: u8) -> Config {
+    changed(two_dies(), |c| {
+        (c.device.pages_per_block, c.ftl.map_unit_bytes, c.gc.soft) = (6, Some(1024), 1.0);
+        (c.slc.static_blocks, c.slc.full) = (superblocks, SlcFull::Fold);
+        (c.slc.read_ns, c.slc.program_ns, c.slc.erase_ns) = (10_000, 50_000, 500_000);
+        if classes > 1 {
+            (c.ftl.placement, c.ftl.handles) = (Placement::Handles, classes);
+        }
+    })
+}
+
+/// When each of these requests ends, ns, and the counters.
+fn ends(config: &Config, requests: &[Request]) -> (Vec<u64>, Counters) {
+    let mut simulation = simulation(config);
+    requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
+    simulation.run_to_idle().unwrap();
+    let mut completions = simulation.take_completions();
+    completions.sort_by_key(|completion| completion.index);
+    let counters = simulation.ssd().counters();
+    simulation.finish().unwrap();
+    (completions.iter().map(|completion| completion.completed_ns).collect(), counters)
+}
+
+/// Writes of a unit, of four, and of two times a unit: the first, third and fourth have the turn of die 0, since the second counts as much as four
+/// of them. But each takes a program.
+fn unequal() -> Vec<Request> {
+    vec![units(0, 0, 1), units(0, 4, 4), units(0, 1, 1), units(0, 2, 1)]
+}
+
+/// A write that waits for the cache waits for its group, by hand. A program in SLC mode takes 152.4 us with its transfer.
+///
+/// | from | die 0 | die 1 |
+/// |--:|---|---|
+/// | 0 | unit 0 | units 4 to 7 |
+/// | 152.4 us | unit 1, and is full: unit 2, which waited here, goes to die 1 | unit 2 |
+/// | T = 304.8 us | reads unit 0 to fold it (112.4 us); unit 3, which came at 200 us, waits | reads units 4 to 7 |
+/// | T + 112.4 us | programs units 0, 4, 5 and 6 (302.4 us) | holds a program's worth |
+/// | T + 414.8 us | reads unit 1 | reads unit 2 |
+/// | T + 527.2 us | | programs units 7, 1 and 2 |
+/// | T + 829.6 us | erases (500 us), then writes unit 3 | erases |
+#[test]
+fn a_write_that_finds_no_room_in_the_cache_goes_to_a_die_that_has_some() {
+    const T: u64 = 304_800;
+    let (ended, counters) = ends(&all_pass_through(1, 1), &[unequal(), vec![units(200_000, 3, 1)]].concat());
+    assert_eq!(ended, [152_400, 152_400, T, T, T + 1_329_600 + 152_400]);
+    let counted = [counters.writes_dealt_again, counters.slc_writes, counters.direct_writes, counters.folds, counters.pages_moved];
+    assert_eq!(counted, [1, 8, 0, 1, 7]);
+}
+
+/// A die that has filled its part may take another superblock while one is left for each class without room in its own: with two superblocks and
+/// two classes unit 2 goes to die 1 instead, and the other class has room at once. With three of them die 0 goes on by itself.
+#[test]
+fn a_class_leaves_superblocks_of_the_cache_to_classes_without() {
+    let requests: Vec<Request> = unequal().into_iter().chain([units(10 * MS, 8, 1)]).collect();
+    for (superblocks, unit_2, dealt_again) in [(2, 304_800, 1), (3, 457_200, 0)] {
+        let of_class = |(request, number): (&Request, u64)| Request { handle: Some(u8::from(number == 4)), ..*request };
+        let requests: Vec<Request> = requests.iter().zip(0..).map(of_class).collect();
+        let (ended, counters) = ends(&all_pass_through(superblocks, 2), &requests);
+        assert_eq!(ended, [152_400, 152_400, 304_800, unit_2, 10 * MS + 152_400], "{superblocks}");
+        // A fold makes room for the class whose superblock is full.
+        assert_eq!((counters.writes_dealt_again, counters.folds), (dealt_again, dealt_again));
+    }
+}
+
+/// Superblocks of four pages of four units, in which units that fill no program wait. One with more than four tenths of its units invalid is
+/// collected once the host takes another. The first has units 0 to 15, of which 0 is left on die 0, and 4, 6, 7 and 15 on die 1; the second is filled,
+/// and three units of the third are padding.
+fn carried() -> (Config, Vec<Request>) {
+    let config = changed(two_dies(), |c| {
+        (c.device.overprovisioning, c.ftl.map_unit_bytes, c.gc.leftover) = (0.8, Some(1024), Leftover::Carry);
+        (c.gc.trigger, c.gc.invalid_share, c.gc.soft) = (Trigger::InvalidShare, 0.4, 1.0);
+    });
+    let runs = [(0, 4), (4, 4), (8, 4), (12, 4), (1, 3), (5, 1), (8, 4), (12, 3)];
+    (config, runs.into_iter().zip(0..).map(|((first, count), number)| units(10 * MS * number, first, count)).collect())
+}
+
+/// A superblock whose last unit waits for the next job, to the nanosecond. The first job begins at T, with a write that die 0 takes, as all odd ones
+/// do here:
+///
+/// | from | die 0 | die 1 |
+/// |--:|---|---|
+/// | T | the write | reads units 4, 6 and 7 (127.4 us), then 15 |
+/// | T + 302.4 us | programs these four (302.4 us), whose turn it is | |
+/// | T + 604.8 us | reads unit 0, which the job leaves at T + 732.2 us | |
+///
+/// Three more writes leave unit 5, on die 1, in the second superblock. The job on that begins at U:
+///
+/// | from | die 0 | die 1 |
+/// |--:|---|---|
+/// | U | a write | reads unit 5 |
+/// | U + 127.4 us | | programs units 0 and 5, whose turn it is |
+/// | U + 429.8 us | both erase the first superblock (1.5 ms), then the second | |
+#[test]
+fn units_of_a_superblock_wait_for_the_next_job_of_the_group() {
+    const T: u64 = 80 * MS;
+    const U: u64 = 120 * MS;
+    let (config, beginning) = carried();
+    let mut simulation = simulation(&config);
+    let later = [units(T, 20, 1), units(T + 10 * MS, 8, 4), units(T + 20 * MS, 12, 3), units(T + 30 * MS, 1, 3), units(U, 21, 1)];
+    beginning.into_iter().chain(later).for_each(|request| _ = simulation.submit(request).unwrap());
+    let mut seen = |until: u64| {
+        simulation.run_until(until).unwrap();
+        let (ftl, counters) = (simulation.ssd().ftl(), simulation.ssd().counters());
+        let counted = [counters.gc_reads, counters.pages_moved, counters.carried_units, counters.jobs];
+        (states(ftl, 0), states(ftl, 1), counted)
+    };
+    let (closed, victim, free) = ([BlockState::Closed; 2], [BlockState::Victim; 2], [BlockState::Free; 2]);
+    assert_eq!((seen(T - 1), seen(T)), ((closed, closed, [0; 4]), (victim, closed, [1, 0, 0, 0])));
+    assert_eq!((seen(T + 127_399), seen(T + 127_400)), ((victim, closed, [1, 0, 0, 0]), (victim, closed, [2, 0, 0, 0])));
+    assert_eq!((seen(T + 604_799), seen(T + 604_800)), ((victim, closed, [2, 0, 0, 0]), (victim, closed, [3, 4, 0, 0])));
+    assert_eq!((seen(T + 732_199), seen(T + 732_200)), ((victim, closed, [3, 4, 0, 0]), (victim, closed, [3, 4, 1, 1])));
+    assert_eq!((seen(U - 1), seen(U)), ((victim, closed, [3, 4, 1, 1]), (victim, victim, [4, 4, 1, 1])));
+    assert_eq!((seen(U + 429_799), seen(U + 429_800)), ((victim, victim, [4, 4, 1, 1]), (victim, victim, [4, 6, 1, 1])));
+    assert_eq!((seen(U + 1_929_799), seen(U + 1_929_800)), ((victim, victim, [4, 6, 1, 1]), (free, victim, [4, 6, 1, 1])));
+    assert_eq!((seen(U + 3_429_799), seen(U + 3_429_800)), ((free, victim, [4, 6, 1, 1]), (free, free, [4, 6, 1, 2])));
+    assert_eq!(simulation.finish().unwrap().gc.erases, 4);
+}
+
+/// As above, but the host writes unit 0 again while it waits. So the superblock holds nothing when the second job begins: die 1 erases its block at
+/// once, for 1.5 ms, and die 0 behind the write. Both come free together.
+#[test]
+fn a_superblock_whose_waiting_units_are_written_again_is_erased_first() {
+    const T: u64 = 80 * MS;
+    const U: u64 = 120 * MS;
+    let (config, beginning) = carried();
+    let mut simulation = simulation(&config);
+    let later = [units(T, 20, 1), units(T + 10 * MS, 8, 4), units(T + 20 * MS, 12, 3), units(T + 30 * MS, 0, 1), units(U, 21, 1)];
+    beginning.into_iter().chain(later).for_each(|request| _ = simulation.submit(request).unwrap());
+    let mut seen = |until: u64| {
+        simulation.run_until(until).unwrap();
+        let counters = simulation.ssd().counters();
+        (states(simulation.ssd().ftl(), 0), [counters.gc_reads, counters.erases, counters.discarded_moves])
+    };
+    let (victim, free) = (BlockState::Victim, BlockState::Free);
+    assert_eq!((seen(U - 1), seen(U)), (([victim; 2], [3, 0, 0]), ([victim; 2], [3, 0, 1])));
+    assert_eq!(seen(U + 1_500_000), ([victim, BlockState::Erased], [4, 1, 1]));
+    assert_eq!((seen(U + 1_802_399), seen(U + 1_802_400)), (([victim, BlockState::Erased], [4, 1, 1]), ([free; 2], [5, 2, 1])));
+    simulation.finish().unwrap();
+}
+
+/// A fold of a superblock in SLC mode takes up the units of another that wait, to the nanosecond. In SLC mode each block holds one program of four
+/// units, which takes 152.4 us with its transfer, as a read takes 112.4 us; elsewhere a block holds three, and they take 302.4 and 127.4 us. Three
+/// folds fill the first superblock with units 0 to 23, of which trims leave 0 on one die, and 4 on the other. The write of units 8 to 11, on die 0,
+/// takes a superblock of the cache, so that a job collects the first one. It fills no program, and leaves both units. The write of 12 to 15, on
+/// die 1, ends at T and fills the cache. Unit 12 is read at T + 50 us, and unit 20 written at T + 200 us.
+///
+/// | from | die 0 | die 1 |
+/// |--:|---|---|
+/// | T | reads units 8 to 11 (112.4 us) | reads units 12 to 15 (112.4 us) |
+/// | T + 112.4 us | programs those that waited, which come first, and two others (302.4 us) | the host's read (112.4 us) |
+/// | T + 224.8 us | | programs four others (302.4 us) |
+/// | T + 414.8 us | erases its block of the first superblock, which holds nothing any more (1.5 ms) | |
+/// | T + 527.2 us | | erases its block (1.5 ms) |
+/// | T + 2,027.2 us | programs the last two, now that the first superblock is free (302.4 us) | has nothing to do |
+/// | T + 2,329.6 us | both erase the superblock in SLC mode (500 us), for which unit 20 waits | |
+/// | T + 2,829.6 us | writes unit 20 (152.4 us) | |
+#[test]
+fn a_fold_of_a_superblock_takes_up_units_that_wait() {
+    const T: u64 = 80 * MS + 152_400;
+    let config = changed(all_pass_through(1, 1), |c| {
+        (c.device.pages_per_block, c.gc.leftover) = (3, Leftover::Carry);
+        (c.gc.trigger, c.gc.invalid_share) = (Trigger::InvalidShare, 0.5);
+    });
+    let trim = |first, count| Request { kind: RequestKind::Trim, ..units(60 * MS, first, count) };
+    let filled = (0..6).map(|program| units(10 * MS * program, 4 * program, 4));
+    let collected = [trim(1, 3), trim(5, 19), units(70 * MS, 8, 4), units(80 * MS, 12, 4)];
+    let meanwhile = [Request { kind: RequestKind::Read, ..units(T + 50_000, 12, 1) }, units(T + 200_000, 20, 1)];
+    let mut simulation = simulation(&config);
+    filled.chain(collected).chain(meanwhile).for_each(|request| _ = simulation.submit(request).unwrap());
+    let mut seen = |until: u64| {
+        simulation.run_until(until).unwrap();
+        let (ftl, counters) = (simulation.ssd().ftl(), simulation.ssd().counters());
+        let counted = [counters.carried_units, counters.gc_reads, counters.pages_moved, counters.slc_erases];
+        (states(ftl, 0), states(ftl, 15), counted)
+    };
+    let (free, open, victim) = ([BlockState::Free; 2], [BlockState::Open; 2], [BlockState::Victim; 2]);
+    let half = [BlockState::Erased, BlockState::Victim];
+    // Die 0 reads its unit behind the host's write.
+    assert_eq!((seen(70 * MS + 279_799).2, seen(70 * MS + 279_800).2), ([0, 8, 24, 6], [2, 8, 24, 6]));
+    assert_eq!((seen(T - 1), seen(T)), ((victim, open, [2, 8, 24, 6]), (victim, victim, [2, 10, 24, 6])));
+    assert_eq!((seen(T + 414_799), seen(T + 414_800)), ((victim, victim, [2, 10, 24, 6]), (victim, victim, [2, 10, 28, 6])));
+    assert_eq!((seen(T + 527_199).2, seen(T + 527_200).2), ([2, 10, 28, 6], [2, 10, 32, 6]));
+    assert_eq!((seen(T + 1_914_799).0, seen(T + 1_914_800).0), (victim, half));
+    assert_eq!((seen(T + 2_027_199).0, seen(T + 2_027_200).0), (half, free));
+    assert_eq!((seen(T + 2_329_599).2, seen(T + 2_329_600).2), ([2, 10, 32, 6], [2, 10, 34, 6]));
+    assert_eq!((seen(T + 2_829_599).1, seen(T + 2_829_600)), (victim, (free, [BlockState::Open, BlockState::Taken], [2, 10, 34, 8])));
+    simulation.run_to_idle().unwrap();
+    let ftl = simulation.ssd().ftl();
+    let mut places = [0, 4].map(|unit| ftl.geometry().split_page(ftl.lookup(Lpn(unit)).unwrap()));
+    places.sort();
+    assert_eq!(places, [(BlockId(1), 0), (BlockId(1), 1)]);
+    let ended: Vec<u64> =
+        simulation.take_completions().iter().map(|completion| completion.completed_ns).filter(|&ended| ended > T).collect();
+    assert_eq!(ended, [T + 224_800, T + 2_982_000]);
+    let counters = simulation.ssd().counters();
+    assert_eq!([counters.folds, counters.jobs, counters.erases], [4, 5, 10]);
+    simulation.finish().unwrap();
 }
 
 /// Writes are paced by the job of a superblock as a whole, by hand. Of its four units three are valid, so that its third move earns the only unit

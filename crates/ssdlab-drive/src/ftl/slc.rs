@@ -244,9 +244,32 @@ impl Ftl {
     #[inline(never)]
     pub(super) fn can_open_host(&self, pool: PoolId, class: Class) -> bool {
         match self.slc.filter(|_| self.writes_to_cache(pool, class)) {
-            Some(slc) => self.can_open(slc, pool),
+            Some(slc) => self.can_open(slc, pool) && !self.is_kept_for_others(slc, pool, class),
             None => self.blocks.free_count(pool) > self.kept(pool),
         }
+    }
+
+    /// Where writes wait for the cache, its superblocks that can be opened are kept for classes without room in their own, if this class has room
+    /// on another die. So each class gets one in the end, whatever others have begun.
+    fn is_kept_for_others(&self, slc: SlcCache, pool: PoolId, class: Class) -> bool {
+        if !self.waits_in_turns(pool) {
+            return false;
+        }
+        let has_room = |stream: Stream| self.geometry.pools_of_group(pool).any(|part| self.room_open(PoolId(part), stream) > 0);
+        let without = self.cache_streams().filter(|&stream| !has_room(stream)).count() as u32;
+        let free = self.blocks.free_count(pool).saturating_sub(self.kept(pool).saturating_add(self.promised[pool.index()]));
+        let dynamic = free.min(slc.dynamic_each.saturating_sub(self.blocks.dynamic_blocks(pool)));
+        has_room(self.streams.in_cache(class)) && self.blocks.free_static(pool) + dynamic <= without
+    }
+
+    /// Writes of a pool wait for a superblock of the cache (`slc.full = "fold"`), each in its die as long as that, or none of its group, has room.
+    pub fn waits_in_turns(&self, pool: PoolId) -> bool {
+        self.geometry.spans_pools() && self.slc.is_some_and(|slc| slc.in_use && self.waits(slc, pool))
+    }
+
+    /// Units of host writes of a class for which a pool has room before they would wait for the cache; `u32::MAX` if it can open a superblock.
+    pub fn room_for_host(&self, pool: PoolId, class: Class) -> u32 {
+        if self.can_open_host(pool, class) { u32::MAX } else { self.room_left(pool, self.pools[pool.index()].host_stream(class)) }
     }
 
     /// Free blocks of a pool that host writes leave: those that GC keeps, and one that a job still takes of which no free block comes.

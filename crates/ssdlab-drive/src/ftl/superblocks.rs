@@ -149,9 +149,7 @@ impl Ftl {
     /// that is to free one.
     pub(super) fn room_is_the_jobs(&self, pool: PoolId) -> bool {
         let lead = self.geometry.lead_pool(pool);
-        let streams = (0..self.streams.move_classes).map(|class| self.streams.moves + class);
-        let rooms = streams.flat_map(|stream| self.geometry.pools_of_group(pool).map(move |pool| self.room_left(PoolId(pool), stream)));
-        rooms.sum::<u32>() <= self.pools[lead.index()].owed
+        self.group_room_of_moves(pool) <= self.pools[lead.index()].owed
     }
 
     /// The pool's next program of a class of host writes begins alone: it takes a superblock, or the group may have no page for another.
@@ -325,13 +323,21 @@ impl Ftl {
         }
     }
 
+    /// A block of a superblock has been erased, perhaps for the last time. If it was the last, all come free: returns what became of them.
+    pub(super) fn superblock_freed(&mut self, block: BlockId) -> Option<Freed> {
+        self.blocks.all_erased(block).then(|| self.blocks.free_members(block))
+    }
+
+    /// Pages that the page moves of the group of a pool have left in its open superblocks, beside the programs that were dealt.
+    pub(super) fn group_room_of_moves(&self, pool: PoolId) -> u32 {
+        let streams = (0..self.streams.move_classes).map(|class| self.streams.moves + class);
+        streams.flat_map(|stream| self.geometry.pools_of_group(pool).map(move |pool| self.room_left(PoolId(pool), stream))).sum()
+    }
+
     /// A block of a superblock has been erased, perhaps for the last time. If it was the last, the job ends: returns what became of the
     /// superblock.
     pub(super) fn member_erased(&mut self, block: BlockId) -> Option<Freed> {
-        if !self.blocks.all_erased(block) {
-            return None;
-        }
-        let freed = self.blocks.free_members(block);
+        let freed = self.superblock_freed(block)?;
         let pool = self.geometry.pool_of_block(block);
         for part in self.geometry.pools_of_group(pool) {
             self.pools[part as usize].end_job(self.streams);

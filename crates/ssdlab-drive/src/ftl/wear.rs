@@ -51,13 +51,18 @@ impl Ftl {
 
     /// The job of a pool, or of its group, is given up. What it collected keeps the pages that were not moved.
     pub fn give_up_job(&mut self, pool: PoolId, victim: BlockId) {
+        self.give_up_block(pool, victim);
+        for pool in self.geometry.pools_of_group(pool) {
+            self.pools[pool as usize].end_job(self.streams);
+        }
+    }
+
+    /// What a job collected, or a superblock of which no block has been erased, is closed again with the pages that were not moved.
+    pub(super) fn give_up_block(&mut self, pool: PoolId, victim: BlockId) {
         if self.geometry.spans_pools() {
             self.blocks.give_up_superblock(victim);
         } else {
             self.blocks.give_up_victim(pool, victim);
-        }
-        for pool in self.geometry.pools_of_group(pool) {
-            self.pools[pool as usize].end_job(self.streams);
         }
     }
 

@@ -231,7 +231,7 @@ impl Jobs {
             moves_in_flight,
             gathering: (geometry.units_per_program > 1 && !geometry.spans_pools())
                 .then(|| Gathering::new(geometry, classes, moves_in_flight, carries)),
-            spread: geometry.spans_pools().then(|| Spread::new(geometry, classes, moves_in_flight)),
+            spread: geometry.spans_pools().then(|| Spread::new(geometry, classes, moves_in_flight, carries)),
             on_die: vec![0; geometry.dies as usize],
             bursts: vec![None; geometry.dies as usize],
             bursts_begun: 0,
@@ -275,7 +275,7 @@ impl Jobs {
             gathering.start(pool, false);
         }
         if let Some(spread) = &mut self.spread {
-            spread.start(pool, moves);
+            spread.start(pool);
         }
         self.on_die[die.index()] += 1;
         self.jobs[pool.index()] = Some(Job {
@@ -369,7 +369,7 @@ impl Jobs {
             return gathering.next_is_program(ftl, pool, job.victim, job.cursor);
         }
         if self.spread.is_some() {
-            return self.part_programs_next(pool);
+            return self.part_programs_next(ftl, pool);
         }
         if self.moves_in_flight == 1 {
             return false;
@@ -386,7 +386,7 @@ impl Jobs {
             return gathering.next_is_erase(ftl, pool, job.victim, job.cursor);
         }
         if self.spread.is_some() {
-            return self.part_erases_next(pool);
+            return self.part_erases_next(ftl, pool);
         }
         let flight = &self.flights[pool.index()];
         flight.buffered.is_empty() && ftl.next_move(job.victim, job.cursor).is_none()
@@ -469,17 +469,28 @@ impl Jobs {
 
     /// The job that has just started takes up the victim that an earlier one left, whose last units are in the controller's buffer.
     pub(super) fn takes_up(&mut self, ftl: &Ftl, pool: PoolId) {
-        self.of_mut(pool).cursor = ftl.geometry().units_per_block.get();
-        self.gathering_mut().start(pool, true);
+        for part in ftl.geometry().pools_of_group(pool).map(PoolId) {
+            self.of_mut(part).cursor = ftl.geometry().units_per_block.get();
+        }
+        match &mut self.spread {
+            Some(spread) => spread.takes_up(pool),
+            None => self.gathering_mut().start(pool, true),
+        }
     }
 
     /// The pool's job has taken up the victim that an earlier one left.
     pub fn finishes(&self, pool: PoolId) -> bool {
-        self.gathering.as_ref().is_some_and(|gathering| gathering.finishes(pool))
+        match (&self.gathering, &self.spread) {
+            (Some(gathering), _) => gathering.finishes(pool),
+            (None, spread) => spread.as_ref().is_some_and(|spread| spread.finishes(pool)),
+        }
     }
 
     /// What the pool's job leaves for the next, if nothing else is left to be done.
     pub(super) fn leaves(&mut self, ftl: &Ftl, pool: PoolId) -> Option<Left> {
+        if self.spread.is_some() {
+            return self.parts_leave(ftl, pool);
+        }
         let job = self.of(pool).filter(|job| !job.busy)?;
         let (victim, cursor) = (job.victim, job.cursor);
         self.gathering.as_mut()?.leaves(ftl, pool, victim, cursor)

@@ -230,7 +230,10 @@ impl Collector {
         if taken_up {
             self.folds.job_starts(pool, Cause::Space);
             let victim = ftl.take_up_job(pool);
-            self.start_part(ftl, pool, (victim, Cause::Space), ftl.blocks().valid(victim), ready);
+            for part in ftl.geometry().pools_of_group(pool).map(PoolId) {
+                let victim = ftl.blocks().member(victim, part);
+                self.start_part(ftl, part, (victim, Cause::Space), ftl.blocks().valid(victim), ready);
+            }
             self.jobs.takes_up(ftl, pool);
             return true;
         }
@@ -272,9 +275,15 @@ impl Collector {
     /// What the pool's job leaves for the next, if it ends now without the erase of its victim. A job does so that collects for a pool which has
     /// free blocks beside the reserve, and is not below T_hard.
     pub fn leaves(&mut self, ftl: &Ftl, pool: PoolId) -> Option<Left> {
-        let may_wait = ftl.blocks().free_count(pool) > ftl.reserve() && !self.states.is_short(pool) && self.states.urgent(pool).is_none();
+        if self.may_leave(ftl, pool) { self.jobs.leaves(ftl, pool) } else { None }
+    }
+
+    /// The job of the pool, or of its group, may end without the erase of its victim.
+    pub fn may_leave(&self, ftl: &Ftl, pool: PoolId) -> bool {
         let collects = self.jobs.of(pool).is_some_and(|job| job.cause.collects());
-        if may_wait && collects && !self.halted { self.jobs.leaves(ftl, pool) } else { None }
+        let is_urgent = || ftl.geometry().pools_of_group(pool).any(|part| self.states.urgent(PoolId(part)).is_some());
+        let may_wait = || ftl.blocks().free_count(pool) > ftl.reserve() && !self.states.is_short(pool) && !is_urgent();
+        collects && !self.halted && may_wait()
     }
 
     /// The block of the pool's job is erased, and the job goes on in other pools: of its superblock other blocks are not erased yet.

@@ -114,7 +114,7 @@ impl Packing {
     /// The class of the next program, and whether units of all classes share it. `allowed`: programs that the job may still begin.
     ///
     /// Of the classes that fill a program that of the oldest unit goes first. If none does, all that is left is programmed.
-    fn next(&self, allowed: u32) -> Option<(Class, bool)> {
+    pub(super) fn next(&self, allowed: u32) -> Option<(Class, bool)> {
         let first = self.units.first()?.class;
         if self.classes == 1 {
             return Some((first, false));

@@ -89,15 +89,28 @@ impl Turns {
         die / self.order.len() as u32
     }
 
-    /// The die of a group that takes the next write of a class.
+    /// The die of a group that takes the next write of a class; where writes wait for a cache, of those with room there, if any has.
     fn next_in(&self, ftl: &Ftl, group: u32, class: Class) -> u32 {
         let geometry = ftl.geometry();
+        let first = group * self.order.len() as u32;
+        let waits = ftl.waits_in_turns(PoolId(geometry.pools_of_die(DieId(first)).start));
         let units = |&die: &u32| {
             let level: u64 = geometry.pools_of_die(DieId(die)).map(|pool| ftl.host_level(PoolId(pool), class)).sum();
             level * u64::from(geometry.units_per_program) + u64::from(self.waiting[self.at(die, class)])
         };
-        self.order.iter().map(|die| group * self.order.len() as u32 + die).min_by_key(units).expect("a group has a die")
+        let dies = self.order.iter().map(|die| first + die);
+        dies.min_by_key(|die| (waits && !self.has_room_for_another(ftl, *die, class), units(die))).expect("a group has a die")
     }
+
+    /// A die has room in the cache for a write of a class beside those that wait for it.
+    fn has_room_for_another(&self, ftl: &Ftl, die: u32, class: Class) -> bool {
+        room_of_die(ftl, die, class) > u64::from(self.waiting[self.at(die, class)])
+    }
+}
+
+/// Units of host writes of a class for which a die has room before they would wait for the cache.
+fn room_of_die(ftl: &Ftl, die: u32, class: Class) -> u64 {
+    ftl.geometry().pools_of_die(DieId(die)).map(|pool| u64::from(ftl.room_for_host(PoolId(pool), class))).sum()
 }
 
 impl Placement {
@@ -189,6 +202,26 @@ impl Placement {
     /// Writes go to dies in turn, by class.
     pub fn by_turns(&self) -> bool {
         self.turns.is_some()
+    }
+
+    /// The die to which a write of a class goes that waits for another, if that has no room in the cache, and one of its group has: beside the writes
+    /// that wait there, or without any that could begin (`is_stuck`). Of these may be writes of a class without room, or for the page of this one.
+    pub fn die_with_room(&self, ftl: &Ftl, die: u32, class: Class, is_stuck: impl Fn(u32) -> bool) -> Option<u32> {
+        let turns = self.turns.as_ref()?;
+        let first = turns.group_of(die) * turns.order.len() as u32;
+        if !ftl.waits_in_turns(PoolId(ftl.geometry().pools_of_die(DieId(first)).start)) || room_of_die(ftl, die, class) > 0 {
+            return None;
+        }
+        let other = turns.next_in(ftl, turns.group_of(die), class);
+        if turns.has_room_for_another(ftl, other, class) {
+            return Some(other);
+        }
+        turns.order.iter().map(|other| first + other).find(|&other| room_of_die(ftl, other, class) > 0 && is_stuck(other))
+    }
+
+    /// A die has no room in the cache for writes of a class.
+    pub fn is_full(&self, ftl: &Ftl, die: u32, class: Class) -> bool {
+        room_of_die(ftl, die, class) == 0
     }
 
     /// A station has taken a write of a class, which waits for it from now on.

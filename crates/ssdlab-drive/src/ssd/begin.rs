@@ -2,7 +2,7 @@
 
 use super::Ssd;
 use super::candidates::HostCandidate;
-use super::mechanisms::{self, ages, pace, power, slc, units, wear};
+use super::mechanisms::{self, ages, pace, power, slc, superblock, units, wear};
 use super::watch::probes::Event;
 use super::watch::{timeline, waits};
 use crate::flash::{Op, OpKind, Owner, Parts};
@@ -211,6 +211,7 @@ impl Ssd {
         self.probes.note(now, &self.ftl, Event::HostProgram(allocated.ppn, self.transactions[id].version));
         self.probes.count().redirected_writes += u64::from(allocated.redirected);
         self.page_allocated(now, pool, allocated);
+        superblock::host_page_allocated(self, pool, self.transactions[id].class);
         self.program_time(allocated.ppn)
     }
 

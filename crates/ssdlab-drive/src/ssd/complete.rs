@@ -12,7 +12,7 @@ use crate::ftl::Freed;
 use crate::gc::Move;
 use crate::sched::{Transaction, TransactionKind, linked, page_order};
 use ssdlab_base::blocked::{Blocked, Served};
-use ssdlab_base::units::{ChannelId, DieId, Ns, PoolId, Ppn, ReqId, SlotId, TxnId};
+use ssdlab_base::units::{BlockId, ChannelId, DieId, Ns, PoolId, Ppn, ReqId, SlotId, TxnId};
 
 impl Ssd {
     /// Handles the end of an array stage, or of an operation that is one event.
@@ -476,10 +476,11 @@ impl Ssd {
     fn victim_erased(&mut self, now: Ns, pool: PoolId) {
         let job = self.gc.job(pool).expect("a job had an operation in service");
         let (victim, waited) = (job.erases(), job.erases() != job.victim());
+        let first = self.ftl.blocks().stands_for(victim);
         let (in_cache, skipped) = (self.ftl.blocks().in_cache(victim), self.ftl.blocks().skipped(victim));
         let retires = self.wear.is_some() && wear::erase_retires(self, victim);
         let freed = match retires {
-            _ if waited => Some(self.commit_waiting(pool, retires)),
+            _ if waited => self.commit_waiting(pool, victim, retires),
             true => self.ftl.commit_retirement(pool, victim),
             false => self.ftl.commit_erase(pool, victim),
         };
@@ -490,7 +491,7 @@ impl Ssd {
             if self.probes.has(Planted::FreesMembersApart) {
                 self.ftl.free_apart(pool, victim);
             }
-            return self.gc.part_ended(pool);
+            return if waited { carry::erased(self, now, pool, false) } else { self.gc.part_ended(pool) };
         };
         if !waited {
             let begun = self.gc.job(pool).expect("a job had an operation in service").started_ns();
@@ -500,17 +501,17 @@ impl Ssd {
             self.probes.note(now, &self.ftl, Event::BlocksFreed { blocks: self.geometry().pools.per_group.get() });
         }
         let lead = self.geometry().lead_pool(pool);
-        let first = self.gc.job(lead).expect("as before").erases();
         self.gc.due.forget(lead, first);
         if self.wear.is_some() {
             wear::collected(self, now, lead, first, freed, waited);
         }
         pace::block_erased(self, now, pool, freed == Freed::Dissolved, waited);
-        if waited { carry::erased(self, now, pool) } else { self.job_ended(now, lead) }
+        if waited { carry::erased(self, now, pool, true) } else { self.job_ended(now, lead) }
     }
 
-    fn commit_waiting(&mut self, pool: PoolId, retires: bool) -> Freed {
-        let victim = self.gc.job(pool).expect("it erases a block that waited").victim();
-        self.ftl.commit_waiting(pool, self.ftl.blocks().valid(victim), retires)
+    fn commit_waiting(&mut self, pool: PoolId, block: BlockId, retires: bool) -> Option<Freed> {
+        let valid = |part| self.gc.job(part).map_or(0, |job| self.ftl.blocks().valid(job.victim()));
+        let left = self.group_of(pool).map(valid).sum();
+        self.ftl.commit_waiting(pool, block, left, retires)
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! Each completion is noted as it happens; [`Ssd::drain_completions`] fetches them.
 
-use super::mechanisms::{ages, idle, merge, pace, pause, power, slc, wear};
+use super::mechanisms::{self, ages, idle, merge, pace, pause, power, slc, wear};
 use super::watch::{verify, waits};
 use super::{Drained, Ssd};
 use crate::event::Event;
@@ -129,7 +129,10 @@ impl Ssd {
             self.dispatched_at = Some(now);
             if self.host.may_admit() {
                 self.admit_from_host_queue(now);
-            } else if !power::wake_next(self) && (!self.gc.any_barrier() || !self.lift_barriers(now)) && !wear::nothing_begins(self, now) {
+            } else if !power::wake_next(self)
+                && (!self.gc.any_barrier() || !self.lift_barriers(now))
+                && !mechanisms::nothing_begins(self, now)
+            {
                 break;
             }
         }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use ssdlab_base::error::{Error, Result};
 
 use super::{
-    Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Ftl, Leftover, MapCacheUnit, Order, Pace, Placement, PoolScope,
+    Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Ftl, MapCacheUnit, Order, Pace, Placement, PoolScope,
     PreconditionKind, Scope, SuspendedForReads, Trigger, check, workload_rules,
 };
 
@@ -404,13 +404,6 @@ fn superblocks(config: &Config, messages: &mut Vec<String>) {
              ftl.allocation = \"{}\"; set ftl.allocation = \"dynamic\", or ftl.reclaim_unit = \"block\"",
             config.ftl.allocation
         ));
-    }
-    if pools > 1 && config.gc.leftover == Leftover::Carry {
-        messages.push(
-            "ftl.reclaim_unit = \"superblock\": the units of a superblock that fill no program are padded; set gc.leftover = \"pad\", or \
-             ftl.reclaim_unit = \"block\""
-                .into(),
-        );
     }
 }
 

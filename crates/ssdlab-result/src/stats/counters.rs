@@ -208,6 +208,8 @@ counters! {
         write_passes,
         /// Pauses of host programs for reads (`scheduler.write_pausing`).
         write_pauses,
+        /// Writes that went to another die of their group, since theirs had no room left in the SLC cache (`slc.full`, `ftl.reclaim_unit`).
+        writes_dealt_again,
     }
     figures {
         /// Number of flash reads for host requests, those of read-modify-writes included.

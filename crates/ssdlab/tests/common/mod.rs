@@ -157,7 +157,7 @@ pub fn one_shot_programs(rng: &mut Rng, config: &mut Config) {
 
 /// In half of the drives units of a job that fill no program wait for the next, some with room for that.
 pub fn leftovers(rng: &mut Rng, config: &mut Config) {
-    if config.units_per_program() == 1 || config.pools_per_group() > 1 || rng.chance(0.5) {
+    if config.units_per_program() == 1 || rng.chance(0.5) {
         return;
     }
     config.gc.leftover = Leftover::Carry;

@@ -175,7 +175,7 @@ impl Watch {
             self.episode_is_whole(simulation, pool, &before)?;
         }
         let waits = simulation.ssd().counters().place_waits;
-        let awaited = std::mem::replace(&mut self.place_waits, waits) < waits;
+        let awaited = std::mem::replace(&mut self.place_waits, waits) < waits || simulation.ssd().has_awaited_place();
         self.begins_for_requests(simulation, began_otherwise || awaited)?;
         self.erases = simulation.ssd().counters().erases;
         self.gets_somewhere(simulation)

@@ -456,7 +456,7 @@ mod tests {
                     _ => {
                         assert_eq!(gathering.emptied(&ftl, POOL), Some(VICTIM));
                         let left = ftl.blocks().valid(next);
-                        ftl.commit_waiting(POOL, left, false);
+                        _ = ftl.commit_waiting(POOL, VICTIM, left, false);
                         gathering.in_service_mut(POOL).clear();
                     }
                 }

@@ -4,11 +4,11 @@
 
 use std::collections::VecDeque;
 
-use super::{Jobs, Move, ReadStep, Step};
-use crate::ftl::{Class, Ftl};
+use super::{Jobs, Left, Move, ReadStep, Step};
+use crate::ftl::{BlockState, Class, Ftl};
 use crate::gc::packing::Packing;
 use crate::views::Ready;
-use ssdlab_base::units::{Lpn, PoolId, Ppn};
+use ssdlab_base::units::{BlockId, Lpn, PoolId, Ppn};
 use ssdlab_keys::geometry::{Divisor, Geometry};
 
 /// The part of a job in one pool.
@@ -31,6 +31,18 @@ struct Part {
     out_of_order: bool,
 }
 
+impl Part {
+    /// The part programs, or is to program, a unit for which `is` is true.
+    fn programs_any(&self, is: impl Fn(&Move) -> bool) -> bool {
+        self.units.iter().any(&is) || !self.reads && self.in_service.iter().any(is)
+    }
+}
+
+/// Tells units that were read from a superblock, named by the block that stands for it.
+fn is_of(ftl: &Ftl, superblock: BlockId) -> impl Fn(&Move) -> bool {
+    move |moved| ftl.blocks().stands_for(ftl.geometry().split_page(moved.from).0) == superblock
+}
+
 /// All parts of the job of one group.
 #[derive(Clone, Debug)]
 struct Whole {
@@ -38,9 +50,6 @@ struct Whole {
     gathered: Packing,
     /// The units of the program to be dealt next; else empty.
     next: Vec<Move>,
-    /// Units of the victim when the job started, and programs dealt since.
-    units: u32,
-    dealt: u32,
     /// Units read, or being read, whose programs have not ended.
     held: usize,
     /// Reads in service or suspended.
@@ -49,6 +58,10 @@ struct Whole {
     pools_read: u32,
     /// All units were moved: the blocks are erased.
     erases: bool,
+    /// The superblock that an earlier job left has no unit any more: its blocks are erased.
+    erases_waiting: bool,
+    /// The job has taken up the victim of an earlier one, and leaves nothing.
+    finishes: bool,
 }
 
 /// The jobs of superblocks of several pools.
@@ -60,23 +73,26 @@ pub(in crate::gc) struct Spread {
     pools_per_group: Divisor,
     /// Reads of a part go on until it holds this many units.
     wanted: usize,
+    /// Units that fill no program wait for the next job.
+    carries: bool,
 }
 
 impl Spread {
-    /// `classes`: of page moves, where units of one superblock may have several.
-    pub(super) fn new(geometry: &Geometry, classes: u8, moves_in_flight: u32) -> Self {
+    /// `classes`: of page moves, where the units that are gathered together may have several. `carries`: units that fill no program wait for the
+    /// next job.
+    pub(super) fn new(geometry: &Geometry, classes: u8, moves_in_flight: u32, carries: bool) -> Self {
         let (per_program, pools) = (geometry.units_per_program as usize, geometry.pools.count.get());
         let groups = pools / geometry.pools.per_group.get();
         let part = Part { in_service: Vec::with_capacity(per_program), ..Part::default() };
         let whole = Whole {
             gathered: Packing::new(geometry.units_per_program, classes, 1),
             next: Vec::with_capacity(per_program),
-            units: 0,
-            dealt: 0,
             held: 0,
             reading: 0,
             pools_read: 0,
             erases: false,
+            erases_waiting: false,
+            finishes: false,
         };
         Spread {
             parts: vec![part; pools as usize],
@@ -84,6 +100,7 @@ impl Spread {
             pools_per_group: geometry.pools.per_group,
             // With one unit less in each class no program may be full, and nothing else lets a part read on.
             wanted: (per_program * moves_in_flight as usize).max(usize::from(classes) * (per_program - 1) + 1),
+            carries,
         }
     }
 
@@ -91,18 +108,26 @@ impl Spread {
         self.pools_per_group.quotient(pool.0) as usize
     }
 
-    /// Call when the part of a job in a pool starts, with its number of units to move. The first pool of a group comes first.
-    pub(super) fn start(&mut self, pool: PoolId, units: u32) {
+    /// Call when the part of a job in a pool starts.
+    pub(super) fn start(&mut self, pool: PoolId) {
         let group = self.group(pool);
         let whole = &mut self.wholes[group];
-        assert!(whole.held == 0 && whole.gathered.units().is_empty(), "the job before has moved all its units");
-        if self.pools_per_group.split(pool.0).1 == 0 {
-            (whole.units, whole.dealt) = (0, 0);
-        }
-        whole.units += units;
-        (whole.pools_read, whole.erases) = (0, false);
+        let left = whole.gathered.units().len();
+        assert!(whole.held == left && (self.carries || left == 0), "the job before has moved all its units, or left them");
+        (whole.pools_read, whole.erases, whole.erases_waiting, whole.finishes) = (0, false, false, false);
         let part = &mut self.parts[pool.index()];
         (part.out_of_order, part.read_step) = (false, ReadStep::default());
+    }
+
+    /// The job of the group of `lead`, all of whose parts have started, has taken up the victim that an earlier one left.
+    pub(super) fn takes_up(&mut self, lead: PoolId) {
+        let group = self.group(lead);
+        self.wholes[group].finishes = true;
+    }
+
+    /// The job of the pool's group has taken up the victim that an earlier one left.
+    pub(super) fn finishes(&self, pool: PoolId) -> bool {
+        self.wholes[self.group(pool)].finishes
     }
 
     /// The pools of the group of a pool.
@@ -202,27 +227,40 @@ impl Jobs {
         let spread = self.spread();
         let over = self.of(pool).is_none_or(|job| job.over);
         let dealt = || !spread.parts[pool.index()].programs.is_empty();
-        !over && (dealt() || spread.wholes[spread.group(pool)].erases || self.page_to_read(ftl, pool).is_some())
+        !over && (dealt() || self.part_erases_next(ftl, pool) || self.page_to_read(ftl, pool).is_some())
     }
 
     pub(super) fn part_reads_next(&self, ftl: &Ftl, pool: PoolId) -> bool {
-        !self.part_programs_next(pool) && self.page_to_read(ftl, pool).is_some()
+        !self.part_programs_next(ftl, pool) && self.waiting_to_erase(ftl, pool).is_none() && self.page_to_read(ftl, pool).is_some()
     }
 
-    pub(super) fn part_programs_next(&self, pool: PoolId) -> bool {
-        !self.spread().parts[pool.index()].programs.is_empty()
+    pub(super) fn part_programs_next(&self, ftl: &Ftl, pool: PoolId) -> bool {
+        !self.spread().parts[pool.index()].programs.is_empty() && self.waiting_to_erase(ftl, pool).is_none()
     }
 
-    pub(super) fn part_erases_next(&self, pool: PoolId) -> bool {
+    pub(super) fn part_erases_next(&self, ftl: &Ftl, pool: PoolId) -> bool {
         let spread = self.spread();
-        spread.wholes[spread.group(pool)].erases
+        spread.wholes[spread.group(pool)].erases || self.waiting_to_erase(ftl, pool).is_some()
+    }
+
+    /// The pool's block of the superblock that an earlier job left, if that has no unit any more, and the block is not erased yet.
+    fn waiting_to_erase(&self, ftl: &Ftl, pool: PoolId) -> Option<BlockId> {
+        let spread = self.spread();
+        let waiting = if spread.wholes[spread.group(pool)].erases_waiting { ftl.waiting_victim(pool)? } else { return None };
+        Some(ftl.blocks().member(waiting, pool)).filter(|&block| ftl.blocks().state(block) == BlockState::Victim)
     }
 
     /// Begins the next step of the part in a pool, which has one, and returns it.
     pub(super) fn next_step_of_part(&mut self, ftl: &Ftl, pool: PoolId) -> Step {
         let page = self.page_to_read(ftl, pool);
+        let waiting = self.waiting_to_erase(ftl, pool);
         let part = &mut self.spread_mut().parts[pool.index()];
         part.in_service.clear();
+        if let Some(block) = waiting {
+            part.read_step.end();
+            self.of_mut(pool).erases = block;
+            return Step::Erase;
+        }
         if let Some((count, class)) = part.programs.pop_front() {
             part.in_service.extend(part.units.drain(..count));
             (part.class, part.reads) = (class, false);
@@ -291,10 +329,7 @@ impl Jobs {
         let reads = std::mem::take(&mut spread.parts[pool.index()].reads);
         spread.wholes[group].reading -= u32::from(reads);
         for moved in units {
-            let source = ftl.geometry().pool_of_page(moved.from);
-            let had_step = self.part_has_step(ftl, source);
-            self.spread_mut().parts[source.index()].held -= 1;
-            self.becomes_ready(ftl, source, had_step, now);
+            self.releases(ftl, ftl.geometry().pool_of_page(moved.from), now);
         }
     }
 
@@ -318,20 +353,99 @@ impl Jobs {
         true
     }
 
-    /// Takes the units that are to be dealt as one program now, as many of a class as fill one, or the rest once all were read. Returns the
-    /// class.
-    pub fn to_deal(&mut self, ftl: &Ftl, lead: PoolId) -> Option<Class> {
-        let group = self.spread().group(lead);
-        let Whole { gathered, reading, .. } = &self.spread().wholes[group];
-        let fills = gathered.filled() > 0;
-        if !(fills || *reading == 0 && !gathered.units().is_empty() && self.all_read(ftl, lead)) {
+    /// Takes the units that are to be dealt as one program now. Returns the class. `may_leave`: the job may leave what fills no program.
+    pub fn to_deal(&mut self, ftl: &Ftl, lead: PoolId, may_leave: bool) -> Option<Class> {
+        let (class, mixed) = self.program_to_deal(ftl, lead, may_leave)?;
+        let spread = self.spread_mut();
+        let group = spread.group(lead);
+        let Whole { gathered, next, .. } = &mut spread.wholes[group];
+        gathered.take_of(class, mixed, next);
+        Some(class)
+    }
+
+    /// The class of the program that is to be dealt now, and whether units of all classes share it: one that units fill, or the rest once all were
+    /// read. Units of a superblock that waits go with the rest, or as soon as the room is needed that it holds; its blocks are then erased before
+    /// the job goes on with its own rest.
+    fn program_to_deal(&mut self, ftl: &Ftl, lead: PoolId, may_leave: bool) -> Option<(Class, bool)> {
+        let whole = &self.spread().wholes[self.spread().group(lead)];
+        let (fills, reading) = (whole.gathered.filled() > 0, whole.reading);
+        if whole.gathered.units().is_empty() {
             return None;
         }
-        let spread = self.spread_mut();
-        let Whole { gathered, next, units, dealt, .. } = &mut spread.wholes[group];
-        let allowed = ftl.most_programs(*units).saturating_sub(*dealt);
-        *dealt += 1;
-        gathered.take(allowed, next)
+        let all_read = reading == 0 && self.all_read(ftl, lead);
+        let Whole { gathered, finishes, .. } = &self.spread().wholes[self.spread().group(lead)];
+        let allowed = ftl.programs_owed(lead);
+        let waiting = if self.spread().carries { ftl.waiting_victim(lead) } else { None };
+        match waiting {
+            Some(waiting) if ftl.victim_holds_room(lead) || all_read && !fills => self.of_waiting(ftl, lead, waiting, !all_read),
+            None if all_read && !fills && may_leave && !finishes => {
+                // A write that has merged with a unit does not wait.
+                let first = gathered.units().iter().find(|moved| moved.writer.is_some())?;
+                Some((first.class, gathered.classes_left() > allowed))
+            }
+            None if all_read => gathered.next(allowed),
+            _ if fills => gathered.next(allowed),
+            _ => None,
+        }
+    }
+
+    /// The next program that takes units of the waiting superblock: its class, and whether units of all classes share it. That is so where each class
+    /// by itself would need more programs than the job, or the room, has left. `None`: none is left to be dealt, or they do not fill that program, and
+    /// other pages are to be read (`reads_on`).
+    fn of_waiting(&self, ftl: &Ftl, lead: PoolId, waiting: BlockId, reads_on: bool) -> Option<(Class, bool)> {
+        let (each, gathered) = (ftl.geometry().units_per_program, &self.spread().wholes[self.spread().group(lead)].gathered);
+        let waits = is_of(ftl, waiting);
+        let class = gathered.units().iter().find(|moved| waits(moved))?.class;
+        let (mut of_class, mut own, mut all_own) = (0, 0, 0);
+        for moved in gathered.units() {
+            let (is_of_class, waits) = (moved.class == class, waits(moved));
+            of_class += u32::from(is_of_class);
+            all_own += u32::from(waits);
+            own += u32::from(is_of_class && waits);
+        }
+        let fits = |left: u32, programs: u32| left <= programs.saturating_sub(1) * each;
+        let apart = fits(self.units_to_deal(ftl, lead) - of_class.min(each), ftl.programs_owed(lead))
+            && fits(all_own - own.min(each), ftl.room_for_job(lead) / each);
+        let held = gathered.units().len() as u32;
+        if !apart && reads_on && held < each { None } else { Some((class, !apart)) }
+    }
+
+    /// Drops gathered units of the job of the group of `lead` that are not needed any more. Returns their number.
+    pub fn drop_stale(&mut self, ftl: &Ftl, lead: PoolId, now: Ready) -> u32 {
+        let group = self.spread().group(lead);
+        let is_needed = |moved: &Move| moved.writer.is_some() || ftl.is_valid(moved.from);
+        let stale = self.spread().wholes[group].gathered.units().iter().filter(|moved| !is_needed(moved));
+        let sources: Vec<PoolId> = stale.map(|moved| ftl.geometry().pool_of_page(moved.from)).collect();
+        if sources.is_empty() {
+            return 0;
+        }
+        let whole = &mut self.spread_mut().wholes[group];
+        let dropped = whole.gathered.keep(is_needed);
+        whole.held -= sources.len();
+        sources.into_iter().for_each(|source| self.releases(ftl, source, now));
+        dropped
+    }
+
+    /// The part in a pool holds a unit less: it may read more from now on.
+    fn releases(&mut self, ftl: &Ftl, source: PoolId, now: Ready) {
+        let had_step = self.part_has_step(ftl, source);
+        self.spread_mut().parts[source.index()].held -= 1;
+        self.becomes_ready(ftl, source, had_step, now);
+    }
+
+    /// What the job of the group of `lead` leaves for the next, if nothing but that is left to be done: units that fill no program, and with which no
+    /// host write has merged.
+    pub(super) fn parts_leave(&mut self, ftl: &Ftl, lead: PoolId) -> Option<Left> {
+        let spread = self.spread();
+        let Whole { gathered, held, finishes, .. } = &spread.wholes[spread.group(lead)];
+        let units = gathered.units().len();
+        let is_written = || gathered.units().iter().any(|moved| moved.writer.is_some());
+        if *finishes || units == 0 || *held != units || gathered.filled() > 0 || is_written() || ftl.waiting_victim(lead).is_some() {
+            return None;
+        }
+        let programs = gathered.classes_left().min(ftl.programs_owed(lead));
+        let is_busy = spread.pools(lead).any(|pool| self.of(pool).is_none_or(|job| job.busy));
+        (!is_busy && self.all_read(ftl, lead)).then_some(Left { units: units as u32, programs })
     }
 
     /// Deals the program whose units [`Jobs::to_deal`] has taken to a pool of the group.
@@ -375,9 +489,11 @@ impl Jobs {
             return 0;
         }
         let (units, each) = (self.units_to_deal(ftl, pool), ftl.geometry().units_per_program);
-        let classes = u32::from(ftl.classes_of_victim()).min(units);
+        let waits = ftl.waiting_victim(pool).map(|waiting| ftl.blocks().member(waiting, pool));
+        let classes = u32::from(if waits.is_some() { ftl.classes_of_moves() } else { ftl.classes_of_victim() }).min(units);
         let to_deal = ((units + classes * (each - 1)) / each).div_ceil(spread.pools_per_group.get());
-        self.unread(ftl, pool).div_ceil(each) + spread.parts[pool.index()].programs.len() as u32 + to_deal + 1
+        let erases = 1 + u32::from(waits.is_some_and(|block| ftl.blocks().state(block) == BlockState::Victim));
+        self.unread(ftl, pool).div_ceil(each) + spread.parts[pool.index()].programs.len() as u32 + to_deal + erases
     }
 
     /// The program of the part in a pool has failed: its units are to be dealt again, ahead of the others.
@@ -387,7 +503,6 @@ impl Jobs {
         let units = spread.parts[pool.index()].in_service.drain(..);
         let whole = &mut spread.wholes[group];
         whole.gathered.put_back(units.map(|moved| Move { class: moved.class, ..Move::new(moved.lpn, moved.from) }));
-        whole.dealt -= 1;
     }
 
     /// The programs that were dealt to a pool and have not begun are to be dealt again, since its open block has failed. Returns their classes.
@@ -396,7 +511,6 @@ impl Jobs {
         let group = spread.group(pool);
         let (part, whole) = (&mut spread.parts[pool.index()], &mut spread.wholes[group]);
         whole.gathered.put_back(part.units.drain(..));
-        whole.dealt -= part.programs.len() as u32;
         part.programs.drain(..).map(|(_, class)| class).collect()
     }
 
@@ -418,7 +532,7 @@ impl Jobs {
     pub fn begin_erases(&mut self, ftl: &Ftl, lead: PoolId, now: Ready) -> bool {
         let group = self.spread().group(lead);
         let whole = &self.spread().wholes[group];
-        if whole.erases || whole.held > 0 || !self.all_read(ftl, lead) {
+        if whole.erases || whole.held > 0 || self.spread().carries && ftl.waiting_victim(lead).is_some() || !self.all_read(ftl, lead) {
             return false;
         }
         self.spread_mut().wholes[group].erases = true;
@@ -426,5 +540,30 @@ impl Jobs {
             self.becomes_ready(ftl, pool, false, now);
         }
         true
+    }
+
+    /// Lets the parts of the job of the group of `lead` erase the blocks of the superblock that waits, if it has no unit any more, and no program takes
+    /// one that the host has written again. Returns true if they may from now on.
+    pub fn begin_erases_of_waiting(&mut self, ftl: &Ftl, lead: PoolId, now: Ready) -> bool {
+        let group = self.spread().group(lead);
+        let Some(waiting) = ftl.waiting_victim(lead).filter(|_| !self.spread().wholes[group].erases_waiting) else { return false };
+        let is_read = |moved: &Move| ftl.blocks().stands_for(ftl.geometry().split_page(moved.from).0) == waiting;
+        let is_dealt = || self.spread().pools(lead).any(|pool| self.spread().parts[pool.index()].programs_any(is_read));
+        if ftl.blocks().members(waiting).any(|(_, block)| ftl.blocks().valid(block) > 0) || is_dealt() {
+            return false;
+        }
+        let had_step: Vec<bool> = self.spread().pools(lead).map(|pool| self.part_has_step(ftl, pool)).collect();
+        self.spread_mut().wholes[group].erases_waiting = true;
+        for (pool, had_step) in self.spread().pools(lead).zip(had_step) {
+            self.becomes_ready(ftl, pool, had_step, now);
+        }
+        true
+    }
+
+    /// All blocks of the superblock that waited are erased.
+    pub fn all_of_waiting_erased(&mut self, lead: PoolId) {
+        let spread = self.spread_mut();
+        let group = spread.group(lead);
+        spread.wholes[group].erases_waiting = false;
     }
 }

@@ -2,7 +2,7 @@
 //! erased.
 
 use crate::ssd::Ssd;
-use crate::ssd::mechanisms::pace;
+use crate::ssd::mechanisms::{pace, superblock};
 use crate::ssd::watch::probes::Event;
 use ssdlab_base::units::{Ns, PoolId};
 
@@ -13,10 +13,10 @@ impl Ssd {
     }
 }
 
-/// Ends the job of a pool if nothing is left to be done but what the next job can do. Returns true if it has ended.
+/// Ends the job of a pool, or of its group, if nothing is left to be done but what the next job can do. Returns true if it has ended.
 #[inline(always)]
 pub(in crate::ssd) fn look(ssd: &mut Ssd, now: Ns, pool: PoolId) -> bool {
-    ssd.rules.gc.carries && leave(ssd, now, pool)
+    ssd.rules.gc.carries && leave(ssd, now, ssd.geometry().lead_pool(pool))
 }
 
 fn leave(ssd: &mut Ssd, now: Ns, pool: PoolId) -> bool {
@@ -32,10 +32,29 @@ fn leave(ssd: &mut Ssd, now: Ns, pool: PoolId) -> bool {
     true
 }
 
-/// The erase of the block that waited has ended: the pool has a free block more, and its job goes on.
-pub(in crate::ssd) fn erased(ssd: &mut Ssd, now: Ns, pool: PoolId) {
+/// Superblocks: drops units of the job of the group of `lead` that are not needed any more, and lets it erase the blocks of the superblock that
+/// waited, once that has no unit left.
+pub(in crate::ssd) fn look_at_parts(ssd: &mut Ssd, now: Ns, lead: PoolId) {
+    let serial = ssd.next_serial();
+    let dropped = ssd.gc.jobs.drop_stale(&ssd.ftl, lead, (now, serial));
+    ssd.probes.count().discarded_moves += u64::from(dropped);
+    if ssd.gc.jobs.begin_erases_of_waiting(&ssd.ftl, lead, (now, serial)) || dropped > 0 {
+        ssd.group_of(lead).for_each(|part| ssd.ready.wake(ssd.ftl.geometry().die_of_pool(part)));
+    }
+}
+
+/// The erase of the pool's block that waited has ended: its job goes on. `freed`: all of a superblock are erased, so that there is a free one more.
+pub(in crate::ssd) fn erased(ssd: &mut Ssd, now: Ns, pool: PoolId, freed: bool) {
     let serial = ssd.next_serial();
     ssd.gc.jobs.waiting_erased(pool, (now, serial));
-    ssd.pool_changed(now, pool);
-    look(ssd, now, pool);
+    if !freed {
+        return;
+    }
+    ssd.group_of(pool).for_each(|part| ssd.pool_changed(now, part));
+    if ssd.rules.gc.spreads {
+        ssd.gc.jobs.all_of_waiting_erased(ssd.geometry().lead_pool(pool));
+        superblock::look(ssd, now, pool);
+    } else {
+        look(ssd, now, pool);
+    }
 }

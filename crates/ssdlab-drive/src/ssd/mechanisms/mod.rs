@@ -170,3 +170,10 @@ pub(super) fn job_ended(ssd: &mut Ssd, now: Ns, pool: PoolId, cause: Cause) {
     slc::job_ended(ssd, now, pool, cause);
     ssd.group_of(pool).for_each(|part| advance::forget_credit(ssd, ssd.geometry().die_of_pool(part)));
 }
+
+/// Nothing more can begin in a round. Returns true if something may begin because of this.
+#[inline(always)]
+pub(super) fn nothing_begins(ssd: &mut Ssd, now: Ns) -> bool {
+    let dealt_again = ssd.rules.slc && ssd.rules.gc.spreads && !wear::is_read_only(ssd) && superblock::deal_writes_again(ssd, now);
+    dealt_again || wear::nothing_begins(ssd, now)
+}

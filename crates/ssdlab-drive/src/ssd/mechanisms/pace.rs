@@ -167,7 +167,8 @@ pub(in crate::ssd) fn job_leaves(ssd: &mut Ssd, pool: PoolId) {
 /// Earns credit for `pages` that were moved out of the pool's waiting victim.
 pub(in crate::ssd) fn earn_for_waiting(ssd: &mut Ssd, pool: PoolId, pages: u32) {
     if pages > 0 && ssd.paces() {
-        ssd.pace.as_mut().expect("writes are paced").moved_out_of_waiting(pool, pages);
+        let lead = ssd.geometry().lead_pool(pool);
+        ssd.pace.as_mut().expect("writes are paced").moved_out_of_waiting(lead, pages);
     }
 }
 
@@ -208,6 +209,7 @@ pub(in crate::ssd) fn block_erased(ssd: &mut Ssd, now: Ns, pool: PoolId, retired
         return;
     }
     let lead = ssd.geometry().lead_pool(pool);
+    let being_moved = if waited && ssd.pace.is_some() { being_programmed(ssd, lead) } else { 0 };
     let Some(pace) = &mut ssd.pace else { return };
     if waited {
         pace.exchange(lead);
@@ -216,7 +218,7 @@ pub(in crate::ssd) fn block_erased(ssd: &mut Ssd, now: Ns, pool: PoolId, retired
     let mut moved = 0;
     if waited {
         pace.exchange(lead);
-        moved = pace.moved_by(lead);
+        moved = pace.moved_by(lead) + being_moved;
     }
     ssd.group_of(lead).for_each(|part| pace_block(ssd, part));
     let room = room(ssd, lead);
@@ -226,4 +228,10 @@ pub(in crate::ssd) fn block_erased(ssd: &mut Ssd, now: Ns, pool: PoolId, retired
             verifier.room_gained(lead, earned);
         }
     }
+}
+
+/// Units that programs of the job of the group of `lead` take that have begun and not ended: on other dies, while a superblock that waited is erased.
+fn being_programmed(ssd: &Ssd, lead: PoolId) -> u32 {
+    let units = |part| ssd.gc.units(part).iter().filter(|moved| moved.to.is_some() && moved.writer.is_none()).count() as u32;
+    if ssd.rules.gc.spreads { ssd.group_of(lead).map(units).sum() } else { 0 }
 }

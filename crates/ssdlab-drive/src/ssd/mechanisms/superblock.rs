@@ -1,13 +1,13 @@
 //! Superblocks of several pools (`ftl.reclaim_unit = "superblock"`): the page moves of their jobs go from die to die. What a part has read is
 //! dealt to the pool whose turn it is, and host reads that wait follow their page to its new die.
 
-use crate::ftl::BlockState;
+use crate::ftl::{BlockState, Class};
 use crate::gc::Move;
 use crate::rules::BurstRule;
 use crate::sched::{QueueKind, Transaction, TransactionKind, page_order};
 use crate::ssd::Ssd;
 use crate::ssd::candidates::HostCandidate;
-use crate::ssd::mechanisms::{advance, wear};
+use crate::ssd::mechanisms::{advance, carry, dynamic, wear};
 use crate::ssd::watch::waits;
 use ssdlab_base::units::{Lpn, Ns, PoolId, Ppn};
 
@@ -22,7 +22,10 @@ pub(in crate::ssd) fn look(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     if ssd.gc.job(lead).is_none() || wear::is_read_only(ssd) {
         return;
     }
-    while let Some(class) = ssd.gc.jobs.to_deal(&ssd.ftl, lead) {
+    if ssd.rules.gc.carries {
+        carry::look_at_parts(ssd, now, lead);
+    }
+    while let Some(class) = ssd.gc.jobs.to_deal(&ssd.ftl, lead, ssd.rules.gc.carries && ssd.gc.may_leave(&ssd.ftl, lead)) {
         let dealt = ssd.ftl.deal_move(lead, class);
         let serial = ssd.next_serial();
         ssd.gc.jobs.deal(&ssd.ftl, dealt.pool, dealt.class, (now, serial));
@@ -36,6 +39,52 @@ pub(in crate::ssd) fn look(ssd: &mut Ssd, now: Ns, pool: PoolId) {
         ssd.group_of(lead).for_each(|part| ssd.ready.wake(ssd.ftl.geometry().die_of_pool(part)));
     }
     advance::buffer_changed(ssd, lead);
+    carry::look(ssd, now, lead);
+}
+
+/// A page of the pool was allocated for a host write of a class. Where writes wait for a cache of blocks in SLC mode (`slc.full = "fold"`), a die that
+/// has filled its part of a superblock may open another once the class has no room on any.
+#[inline(always)]
+pub(in crate::ssd) fn host_page_allocated(ssd: &mut Ssd, pool: PoolId, class: Class) {
+    if ssd.rules.slc && ssd.rules.gc.spreads && ssd.ftl.waits_in_turns(pool) && ssd.ftl.takes_free(pool, class) {
+        ssd.group_of(pool).for_each(|part| ssd.ready.wake(ssd.ftl.geometry().die_of_pool(part)));
+    }
+}
+
+/// Where host writes wait for a cache of blocks in SLC mode (`slc.full = "fold"`), one whose die has no room there waits for a die of its group
+/// that has, even if that takes more places than its chip's queue has: the writes that hold these may wait for this one. So no write waits for a
+/// fold as long as there is nothing full to be folded. Returns true if a write may begin because of this.
+pub(in crate::ssd) fn deal_writes_again(ssd: &mut Ssd, now: Ns) -> bool {
+    let mut any = false;
+    for station in 0..ssd.geometry().stations() {
+        while let Some((write, other)) = write_to_deal_again(ssd, station) {
+            dynamic::waits_for_another(ssd, now, write, other);
+            ssd.probes.count().writes_dealt_again += 1;
+            any = true;
+        }
+    }
+    any
+}
+
+/// The first write that waits for a die without room in the cache, and the die of its group with room.
+fn write_to_deal_again(ssd: &Ssd, station: u32) -> Option<(HostCandidate, u32)> {
+    let write = dynamic::write_for_station(ssd, station)?;
+    let placement = ssd.sched.placement()?;
+    let is_stuck = |die| {
+        let first = dynamic::write_for_station(ssd, die);
+        first.is_none_or(|write| placement.is_full(&ssd.ftl, die, ssd.transactions[write.id].class))
+    };
+    let other = placement.die_with_room(&ssd.ftl, station, ssd.transactions[write.id].class, is_stuck)?;
+    Some((write, other))
+}
+
+/// Verify mode: checks that no write waits for a fold while a die of its group has room in the cache.
+pub(in crate::ssd) fn check_waiting(ssd: &Ssd) -> Result<(), String> {
+    let waits = |&station: &u32| ssd.rules.gc.spreads && ssd.rules.slc && write_to_deal_again(ssd, station).is_some();
+    match (0..ssd.geometry().stations()).find(waits).filter(|_| !wear::is_read_only(ssd)) {
+        Some(die) => Err(format!("a write waits for die {die}, which has no room in the cache, while another die of its group has")),
+        None => Ok(()),
+    }
 }
 
 /// A host operation has left its queue.

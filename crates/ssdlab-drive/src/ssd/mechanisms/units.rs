@@ -357,9 +357,9 @@ pub(in crate::ssd) fn moved(ssd: &mut Ssd, now: Ns, pool: PoolId) {
 
 /// Earns credit for the units that the job of a pool has moved, out of its victim or out of one that waited.
 fn earn(ssd: &mut Ssd, pool: PoolId, units: &[Move]) {
-    let waiting = if ssd.rules.gc.carries { ssd.ftl.waiting_victim(pool) } else { None };
     let own = units.iter().filter(|moved| moved.writer.is_none());
-    let of_waiting = waiting.map_or(0, |block| own.clone().filter(|moved| ssd.block_of_page(moved.from) == block).count()) as u32;
+    let waits = ssd.rules.gc.carries && ssd.ftl.waiting_victim(pool).is_some();
+    let of_waiting = own.clone().filter(|moved| waits && ssd.ftl.waits_for_job(ssd.block_of_page(moved.from))).count() as u32;
     pace::earn(ssd, pool, own.count() as u32 - of_waiting);
     pace::earn_for_waiting(ssd, pool, of_waiting);
 }
@@ -373,7 +373,7 @@ fn unit_moved(ssd: &mut Ssd, now: Ns, pool: PoolId, moved: &Move) {
             superblock::readers_follow(ssd, now, moved.lpn, pool);
         }
         // Only jobs for space leave units.
-        let waited = ssd.rules.gc.carries && ssd.ftl.waiting_victim(pool) == Some(ssd.block_of_page(moved.from));
+        let waited = ssd.rules.gc.carries && ssd.ftl.waits_for_job(ssd.block_of_page(moved.from));
         let cause = if waited { Cause::Space } else { ssd.gc.job(pool).expect("a unit was moved").cause() };
         return ssd.probes.note(now, &ssd.ftl, Event::PageMoved { from: moved.from, cause, current });
     };

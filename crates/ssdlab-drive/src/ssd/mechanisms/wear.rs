@@ -19,7 +19,7 @@ use crate::rules::BurstRule;
 use crate::sched::{Placement, QueueKind, linked};
 use crate::ssd::candidates::HostCandidate;
 use crate::ssd::mechanisms::accepted::{self, Accepted};
-use crate::ssd::mechanisms::{ErasedBlock, ages, pace, superblock, units};
+use crate::ssd::mechanisms::{ErasedBlock, ages, dynamic, pace, superblock, units};
 use crate::ssd::watch::probes::Event;
 use crate::ssd::watch::waits;
 use crate::ssd::{Planted, Ssd};
@@ -548,24 +548,18 @@ pub(in crate::ssd) fn nothing_begins(ssd: &mut Ssd, now: Ns) -> bool {
 fn choose_chips_again(ssd: &mut Ssd, now: Ns) -> bool {
     let mut any = false;
     for station in 0..ssd.geometry().stations() {
-        let waits = |ssd: &Ssd| write_for_station(ssd, station).filter(|write| !has_room(ssd, station, ssd.transactions[write.id].class));
+        let waits =
+            |ssd: &Ssd| dynamic::write_for_station(ssd, station).filter(|write| !has_room(ssd, station, ssd.transactions[write.id].class));
         while let Some(candidate) = waits(ssd) {
             let placement = ssd.sched.placement().expect("writes go by load");
             let class = ssd.transactions[candidate.id].class;
-            let Some(other) = next_station(ssd, placement, class) else { break };
-            let [chip, other_chip] = [station, other].map(|station| ssd.geometry().chip_of_die(ssd.first_die(station)));
-            if other == station || !has_room(ssd, other, class) || !ssd.sched.has_place(other_chip, QueueKind::Write) {
-                break;
-            }
-            let die = ssd.geometry().die_of_pool(candidate.pool);
-            let id = ssd.leave_queue(now, die, candidate);
-            ssd.sched.finished(chip);
-            ssd.sched.accept(other_chip, QueueKind::Write);
-            ssd.sched.placement_mut().expect("writes go by load").took_write(other, ssd.transactions[id].class);
-            let transaction = &mut ssd.transactions[id];
-            (transaction.chip, transaction.station, transaction.behind_in_queue) = (other_chip, other, [None; 2]);
+            // On a drive that is read-only a write whose chip has no page would be lost, so that it waits for no place.
+            let with_page = || (0..ssd.geometry().stations()).find(|&station| has_room(ssd, station, class));
+            let other = if is_read_only(ssd) { with_page() } else { placement.next_station(&ssd.ftl, class) };
+            let may_go = |&other: &u32| other != station && has_room(ssd, other, class) && (is_read_only(ssd) || has_place(ssd, other));
+            let Some(other) = other.filter(may_go) else { break };
+            dynamic::waits_for_another(ssd, now, candidate, other);
             ssd.probes.count().rerouted_writes += 1;
-            ssd.enter_queue(now, id);
             any = true;
         }
     }
@@ -598,8 +592,12 @@ pub(in crate::ssd) fn next_station(ssd: &Ssd, placement: &Placement, class: Clas
 }
 
 fn station_with_page(ssd: &Ssd, class: Class) -> Option<u32> {
-    let has_place = |station| ssd.sched.has_place(ssd.geometry().chip_of_die(ssd.first_die(station)), QueueKind::Write);
-    (0..ssd.geometry().stations()).find(|&station| has_room(ssd, station, class) && has_place(station))
+    (0..ssd.geometry().stations()).find(|&station| has_room(ssd, station, class) && has_place(ssd, station))
+}
+
+/// The queue of the station's chip has a place for one more write.
+fn has_place(ssd: &Ssd, station: u32) -> bool {
+    ssd.sched.has_place(ssd.geometry().chip_of_die(ssd.first_die(station)), QueueKind::Write)
 }
 
 /// A drive that is read-only gives up its GC jobs, and rejects the writes that wait. Returns true if it had any.
@@ -689,8 +687,9 @@ fn give_up_job(ssd: &mut Ssd, now: Ns, pool: PoolId) {
 fn waiting_write(ssd: &Ssd) -> Option<HostCandidate> {
     let goes_on = |pool, id: TxnId| ssd.ftl.can_write(pool, ssd.transactions[id].class) && !ssd.probes.has(Planted::LosesAccepted);
     if ssd.rules.dynamic {
-        let waits =
-            |station| write_for_station(ssd, station).filter(|write| !pools_of_station(ssd, station).any(|pool| goes_on(pool, write.id)));
+        let waits = |station| {
+            dynamic::write_for_station(ssd, station).filter(|write| !pools_of_station(ssd, station).any(|pool| goes_on(pool, write.id)))
+        };
         return (0..ssd.geometry().stations()).find_map(waits);
     }
     let in_queue = |pool| {
@@ -702,13 +701,6 @@ fn waiting_write(ssd: &Ssd) -> Option<HostCandidate> {
 
 fn pools_of_station(ssd: &Ssd, station: u32) -> impl Iterator<Item = PoolId> + '_ {
     ssd.geometry().dies_of_station(station).flat_map(|die| ssd.geometry().pools_of_die(DieId(die)).map(PoolId))
-}
-
-/// Dynamic allocation: the first write that waits for a station.
-fn write_for_station(ssd: &Ssd, station: u32) -> Option<HostCandidate> {
-    let pool = PoolId(ssd.geometry().pools_of_die(ssd.first_die(station)).start);
-    let head = ssd.sched.head(ssd.sched.station_queue(station));
-    head.map(|id| HostCandidate { id, kind: QueueKind::Write, pool, by_move: false })
 }
 
 /// The drive rejects a request, or what is left of it.

@@ -3,7 +3,7 @@
 use crate::ftl::{BlockState, Ftl};
 use crate::rules::HandleRules;
 use crate::ssd::Ssd;
-use crate::ssd::mechanisms::{estimates, power, slc, wear};
+use crate::ssd::mechanisms::{estimates, power, slc, superblock, wear};
 use crate::ssd::watch::gauges;
 use crate::ssd::watch::placed::Placed;
 use crate::ssd::watch::probes::Event;
@@ -279,6 +279,7 @@ pub(in crate::ssd) fn recount(ssd: &Ssd) -> Result<(), String> {
     gauges::check(ssd)?;
     power::check(ssd)?;
     slc::check_modes(ssd)?;
+    superblock::check_waiting(ssd)?;
     wear::check_spared(ssd)?;
     let Some(verifier) = ssd.probes.verifier() else { return Ok(()) };
     for lpn in (0..ssd.geometry().logical_units).map(Lpn) {

@@ -1,6 +1,6 @@
 //! Checks of a cache of blocks in SLC mode.
 
-use crate::config::{Config, PoolScope, SlcFull, Streams};
+use crate::config::{Config, SlcFull, Streams};
 
 /// Checks that the cache can be simulated together with all other keys, and that something empties it.
 pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
@@ -19,14 +19,6 @@ pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
     if slc.static_blocks > 0 && slc.full == SlcFull::Direct && slc.idle_us == 0 && slc.fold_level == 0.0 {
         messages.push(
             "slc.static_blocks: nothing would ever fold these blocks; set slc.idle_us or slc.fold_level above 0, or slc.full = \"fold\""
-                .into(),
-        );
-    }
-    let pools_per_die = if config.ftl.pool == PoolScope::Plane { config.device.planes_per_die } else { 1 };
-    if slc.full == SlcFull::Fold && config.pools_per_group() > pools_per_die {
-        messages.push(
-            "slc.full = \"fold\": with superblocks of several dies (ftl.reclaim_unit) a write may wait for a die that has filled its part of the \
-             cache, while the cache has room on others and folds nothing; set slc.full = \"direct\", or ftl.reclaim_unit = \"block\""
                 .into(),
         );
     }
