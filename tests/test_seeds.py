@@ -102,7 +102,7 @@ def test_seeds_that_change_nothing_are_said(tmp_path: Path, ssdlab_command: Ssdl
     done = ssdlab_command(*options, "--set", "ftl.precondition.kind=soft")
     assert done.code == 0, done.err
     assert "All seeds gave the same runs" not in done.out
-    assert "not the trace: the intervals are not about other traces" in done.out
+    assert "not the trace: intervals are not about other traces" in done.out
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,6 @@ def test_stale_means_are_taken_out_of_a_folder(tmp_path: Path) -> None:
     ("text", "says"),
     [
         ("seeds = 0", "seeds = 0: expected how many, from 1"),
-        ("seeds = [1, 2]", r"seeds = \[1, 2\]: expected how many, .*grid.seed"),
         ("seeds = true", "seeds = true: expected how many"),
         ("seeds = 2\ngrid = 5", "grid: expected at least one axis"),
         ("seeds = 3\ngrid.seed = [1, 2]", "seeds and grid.seed were both given"),

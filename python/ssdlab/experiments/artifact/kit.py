@@ -90,8 +90,8 @@ def collect(
             given for a trace that no run reads; a file is one that a kit cannot include; or the wheel is of another version.
     """
     folders = {os.path.realpath(name): Path(name) for name in names if of_results.is_results(Path(name))}
-    papers = {study.partition("/")[0] for study in library.shipped()}
-    empty = [name for name in names if Path(name).is_dir() and os.path.realpath(name) not in folders and name.rstrip("/") not in papers]
+    known = {part for study in library.shipped() for part in (study, study.partition("/")[0])}
+    empty = [name for name in names if Path(name).is_dir() and os.path.realpath(name) not in folders and name.rstrip("/") not in known]
     if empty:
         raise UsageError(f"{empty[0]}: no results of a run, comparison or sweep are in this folder (studies are given by name or file)")
     studies = library.located([name for name in names if os.path.realpath(name) not in folders])
