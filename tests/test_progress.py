@@ -140,12 +140,12 @@ def test_long_work_without_a_terminal_has_lines_with_what_is_left(
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
     with progress.TotalProgress("sweep", 72, quiet=False) as shown:
         assert shown.callback is not None
-        for now in (1.0, 14.0, 16.0, 17.0, 30.0, 300.0, 330.0, 600.0):
+        for now in (1.0, 59.0, 61.0, 62.0, 100.0, 300.0, 330.0, 600.0):
             done = int(now / 10)
             shown.callback([(progress.DONE, 5, 5, 0)] * done + [(1, 0, 10, 0)] * (72 - done))
     assert capsys.readouterr().err.splitlines() == [
-        "sweep: 1 %, 1 of 72 runs, about 19 min left",
-        "sweep: 4 %, 3 of 72 runs, about 12 min left",
+        "sweep: 8 %, 6 of 72 runs, about 11 min left",
+        "sweep: 14 %, 10 of 72 runs, about 10 min left",
         "sweep: 42 %, 30 of 72 runs, about 7 min left",
         "sweep: 83 %, 60 of 72 runs, about 2 min left",
     ]

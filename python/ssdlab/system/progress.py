@@ -38,7 +38,7 @@ WAITING, PREPARING, DONE = -1, 0, 2
 MILLION = 1_000_000
 MINUTE_S, HOUR_S = 60.0, 3600.0
 
-FIRST_LINE_S = 15.0
+FIRST_LINE_S = 60.0
 """Seconds after which work has its first line where there is no terminal."""
 LINES_GROW = 1.5
 """How much later each further line comes, as a multiple; but a line comes every :data:`LINES_APART_S` at least."""
