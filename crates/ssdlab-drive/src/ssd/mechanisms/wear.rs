@@ -554,8 +554,7 @@ fn choose_chips_again(ssd: &mut Ssd, now: Ns) -> bool {
             let placement = ssd.sched.placement().expect("writes go by load");
             let class = ssd.transactions[candidate.id].class;
             // On a drive that is read-only a write whose chip has no page would be lost, so that it waits for no place.
-            let with_page = || (0..ssd.geometry().stations()).find(|&station| has_room(ssd, station, class));
-            let other = if is_read_only(ssd) { with_page() } else { placement.next_station(&ssd.ftl, class) };
+            let other = if is_read_only(ssd) { station_with_page(ssd, class, |_| true) } else { placement.next_station(&ssd.ftl, class) };
             let may_go = |&other: &u32| other != station && has_room(ssd, other, class) && (is_read_only(ssd) || has_place(ssd, other));
             let Some(other) = other.filter(may_go) else { break };
             dynamic::waits_for_another(ssd, now, candidate, other);
@@ -588,11 +587,21 @@ pub(in crate::ssd) fn pool_has_room(ssd: &Ssd, pool: PoolId) -> bool {
 /// Dynamic allocation: the station that takes the next write of a class. Once GC rests, one with a page.
 #[inline(always)]
 pub(in crate::ssd) fn next_station(ssd: &Ssd, placement: &Placement, class: Class) -> Option<u32> {
-    if is_read_only(ssd) { station_with_page(ssd, class) } else { placement.next_station(&ssd.ftl, class) }
+    if is_read_only(ssd) {
+        station_with_page(ssd, class, |station| has_place(ssd, station))
+    } else {
+        placement.next_station(&ssd.ftl, class)
+    }
 }
 
-fn station_with_page(ssd: &Ssd, class: Class) -> Option<u32> {
-    (0..ssd.geometry().stations()).find(|&station| has_room(ssd, station, class) && has_place(ssd, station))
+/// The first station with a page for a write of this class, of those that it may wait for. Where writes go to dies in turn, the one with the fewest
+/// programs: it fills what other dies of its group have opened, before they open more.
+fn station_with_page(ssd: &Ssd, class: Class, may: impl Fn(u32) -> bool) -> Option<u32> {
+    let level = |&station: &u32| match ssd.rules.gc.spreads {
+        true => pools_of_station(ssd, station).map(|pool| ssd.ftl.host_level(pool, class)).sum(),
+        false => 0,
+    };
+    (0..ssd.geometry().stations()).filter(|&station| has_room(ssd, station, class) && may(station)).min_by_key(level)
 }
 
 /// The queue of the station's chip has a place for one more write.
