@@ -213,7 +213,7 @@ pub(crate) struct Frontier {
 }
 
 impl Frontier {
-    /// Those of host writes and of page moves.
+    /// The frontier of host writes and that of page moves in a pool.
     pub(crate) fn both(ftl: &Ftl, pool: PoolId) -> [Frontier; 2] {
         const STREAM_OF_MOVES: u8 = 1;
         let (geometry, blocks) = (ftl.geometry(), ftl.blocks());

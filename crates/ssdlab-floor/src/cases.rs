@@ -27,17 +27,20 @@ impl Case {
     /// # Panics
     /// If the presets do not fit together.
     pub fn config(&self, blocks_per_plane: u32) -> Config {
-        let layers = Layers {
-            device: Some("lee2013".into()),
-            schemes: vec!["npgc".into()],
-            workload: Some("uniform-4k-write".into()),
-            ..Layers::default()
-        };
+        let layers = Layers { device: Some("lee2013".into()), workload: Some("uniform-4k-write".into()), ..Layers::default() };
         let mut config = layers.build().expect("presets fit together");
         config.device.blocks_per_plane = blocks_per_plane;
+        whole_jobs(&mut config);
         (self.change)(&mut config);
         config
     }
+}
+
+/// A job has its chip to itself, and nothing of it is suspended, merged or overlapped.
+fn whole_jobs(config: &mut Config) {
+    (config.gc.scope, config.gc.priority) = (Scope::Chip, Priority::Gc);
+    (config.gc.pipeline, config.gc.merge) = (false, false);
+    config.gc.suspend.clear();
 }
 
 /// Writes in steady state. A job has its die to itself.

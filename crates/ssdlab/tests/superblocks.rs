@@ -325,7 +325,7 @@ fn units_of_a_superblock_wait_for_the_next_job_of_the_group() {
     assert_eq!(simulation.finish().unwrap().gc.erases, 4);
 }
 
-/// As above, but the host writes unit 0 again while it waits. So the superblock holds nothing when the second job begins: die 1 erases its block at
+/// Unit 0 of a superblock waits for the next job, and the host writes it again. So the superblock holds nothing when the second job begins: die 1 erases its block at
 /// once, for 1.5 ms, and die 0 behind the write. Both come free together.
 #[test]
 fn a_superblock_whose_waiting_units_are_written_again_is_erased_first() {
