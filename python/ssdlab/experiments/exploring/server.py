@@ -105,6 +105,7 @@ async def _serve(bench: Bench, runner: Runner, listening: socket.socket, ready: 
     try:
         await asyncio.Event().wait()
     finally:
+        site.ended = True
         server.stop()
 
 
@@ -116,6 +117,8 @@ class _Site:
     runner: Runner
     port: int
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    ended: bool = False
+    """Whether the server stops: a message sent now would be a task that nobody awaits."""
 
     @cached_property
     def document(self) -> str:
@@ -199,6 +202,8 @@ class _Socket(_Guarded, WebSocketHandler):
         number: Any = None
 
         def send(told: Mapping[str, Any]) -> None:
+            if self.site.ended:
+                return
             with contextlib.suppress(WebSocketClosedError):  # `on_close` stops the work
                 self.write_message(json.dumps({"id": number, **told}, separators=(",", ":"), allow_nan=False))
 
