@@ -15,10 +15,11 @@ pub struct Case {
 }
 
 /// All configurations.
-pub const CASES: [Case; 3] = [
+pub const CASES: [Case; 4] = [
     Case { name: "npgc", small: 16, change: steady },
     Case { name: "reads-70", small: 64, change: reads },
     Case { name: "preempt", small: 16, change: preempt },
+    Case { name: "preempt-reads", small: 16, change: preempt_reads },
 ];
 
 impl Case {
@@ -58,4 +59,10 @@ fn reads(config: &mut Config) {
 fn preempt(config: &mut Config) {
     steady(config);
     (config.gc.scope, config.gc.priority) = (Scope::None, Priority::Host);
+}
+
+/// 30 % reads, which also go before older writes for which there is no free block.
+fn preempt_reads(config: &mut Config) {
+    preempt(config);
+    config.workload.read_share = 0.3;
 }

@@ -21,8 +21,8 @@ pub(crate) trait Sharing: Default {
     /// Page moves of a job that are one event, at most.
     const MOVES_AT_ONCE: u32;
 
-    /// The oldest operation of the host begins on an idle die, and not the next step of a job.
-    fn host_begins(drive: &Drive<Self>, die: u32) -> bool;
+    /// The operation of the host that begins on an idle die, by number; none: the next step of a job begins.
+    fn host_begins(drive: &Drive<Self>, die: u32) -> Option<u32>;
 
     /// A job is wanted and has not begun.
     fn job_waits(&self) -> bool;
@@ -127,10 +127,15 @@ impl<S: Sharing> Drive<S> {
         &mut self.dies[die as usize]
     }
 
-    /// The oldest operation of the host that waits for a die.
+    /// The operations of the host that wait for a die, oldest first: their numbers.
     #[inline(always)]
-    pub(crate) fn oldest(&self, die: u32) -> Option<&Operation> {
-        self.die(die).queue.first(&self.operations)
+    pub(crate) fn waiting(&self, die: u32) -> impl Iterator<Item = u32> {
+        self.die(die).queue.iter(&self.operations)
+    }
+
+    #[inline(always)]
+    pub(crate) fn operation(&self, number: u32) -> &Operation {
+        &self.operations[number]
     }
 
     /// Number of free blocks of a die.
@@ -196,16 +201,16 @@ impl<S: Sharing> Drive<S> {
     #[inline(always)]
     fn begin(&mut self, now: Ns, die: u32) {
         if self.die(die).doing != Doing::Nothing {
-        } else if S::host_begins(self, die) {
-            self.begin_host(now, die);
+        } else if let Some(number) = S::host_begins(self, die) {
+            self.begin_host(now, die, number);
         } else if let Some(victim) = self.die(die).victim {
             self.begin_step(now, die, victim);
         }
     }
 
     #[inline(always)]
-    fn begin_host(&mut self, now: Ns, die: u32) {
-        let number = self.dies[die as usize].queue.pop(&self.operations);
+    fn begin_host(&mut self, now: Ns, die: u32, number: u32) {
+        self.dies[die as usize].queue.take(&mut self.operations, number);
         self.dies[die as usize].doing = Doing::Host(number);
         if self.operations[number].reads {
             return self.ends(now + self.times.read, die);

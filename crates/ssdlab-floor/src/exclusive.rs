@@ -13,8 +13,8 @@ impl Sharing for Exclusive {
     const MOVES_AT_ONCE: u32 = u32::MAX;
 
     #[inline(always)]
-    fn host_begins(drive: &Drive<Self>, die: u32) -> bool {
-        drive.die(die).victim.is_none() && drive.oldest(die).is_some()
+    fn host_begins(drive: &Drive<Self>, die: u32) -> Option<u32> {
+        drive.waiting(die).next().filter(|_| drive.die(die).victim.is_none())
     }
 
     #[inline(always)]
@@ -32,7 +32,7 @@ impl Sharing for Exclusive {
     #[inline(always)]
     fn job_may_begin(drive: &mut Drive<Self>, die: u32) -> bool {
         let after = drive.die(die).sharing.after;
-        if after == 0 || drive.oldest(die).is_some_and(|operation| operation.age < after) {
+        if after == 0 || drive.waiting(die).next().is_some_and(|oldest| drive.operation(oldest).age < after) {
             return false;
         }
         drive.die_mut(die).sharing.after = 0;

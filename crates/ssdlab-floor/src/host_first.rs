@@ -13,9 +13,9 @@ impl Sharing for HostFirst {
     const MOVES_AT_ONCE: u32 = 1;
 
     #[inline(always)]
-    fn host_begins(drive: &Drive<Self>, die: u32) -> bool {
+    fn host_begins(drive: &Drive<Self>, die: u32) -> Option<u32> {
         let room = drive.die(die).host.room() > 0 || drive.free(die) > RESERVE;
-        drive.oldest(die).is_some_and(|operation| room || operation.reads)
+        drive.waiting(die).find(|&number| room || drive.operation(number).reads)
     }
 
     #[inline(always)]

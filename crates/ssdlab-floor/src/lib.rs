@@ -1,4 +1,4 @@
-//! The least that a simulator of three configurations needs. It knows one kind of drive, greedy GC and two ways in which jobs share a die with the
+//! The least that a simulator of a few configurations needs. It knows one kind of drive, greedy GC and two ways in which jobs share a die with the
 //! host; it is written apart from the core, of which it takes only the prepared drive and the requests. So it serves twice: the core must give
 //! each of its response times and counts, and its cost is a floor below which no simulator of all mechanisms comes.
 //!

@@ -77,10 +77,11 @@ pub(crate) struct Queue {
 impl Queue {
     pub(crate) const EMPTY: Queue = Queue { first: NONE, last: NONE };
 
-    /// The oldest operation.
+    /// The numbers of the operations.
     #[inline(always)]
-    pub(crate) fn first<'a>(&self, operations: &'a Operations) -> Option<&'a Operation> {
-        (self.first != NONE).then(|| &operations[self.first])
+    pub(crate) fn iter(&self, operations: &Operations) -> impl Iterator<Item = u32> {
+        let present = |number| (number != NONE).then_some(number);
+        std::iter::successors(present(self.first), move |&number| present(operations[number].next))
     }
 
     /// Puts an operation at the place of its age: often the last, or the first if it has waited for another on its address.
@@ -109,14 +110,21 @@ impl Queue {
         operations[before].next = number;
     }
 
-    /// Takes the oldest operation out.
+    /// Takes an operation out, most often the oldest.
     #[inline(always)]
-    pub(crate) fn pop(&mut self, operations: &Operations) -> u32 {
-        let number = self.first;
-        self.first = operations[number].next;
-        if self.first == NONE {
-            self.last = NONE;
+    pub(crate) fn take(&mut self, operations: &mut Operations, number: u32) {
+        let next = operations[number].next;
+        let before = if self.first == number { NONE } else { self.before(operations, number) };
+        match before {
+            NONE => self.first = next,
+            before => operations[before].next = next,
         }
-        number
+        if next == NONE {
+            self.last = before;
+        }
+    }
+
+    fn before(&self, operations: &Operations, number: u32) -> u32 {
+        self.iter(operations).find(|&before| operations[before].next == number).expect("an operation that waits")
     }
 }

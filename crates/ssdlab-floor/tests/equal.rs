@@ -1,4 +1,4 @@
-//! The core against a simulator that was written apart and does only what three configurations need: each response time, and what GC does.
+//! The core against a simulator that was written apart and does only what a few configurations need: each response time, and what GC does.
 
 use ssdlab::config::{Config, PreconditionKind};
 use ssdlab::ftl::Ftl;
@@ -92,8 +92,9 @@ fn reads_and_writes_without_gc() {
 }
 
 #[test]
-fn writes_that_go_before_page_moves() {
+fn operations_that_go_before_page_moves() {
     compare(&small("preempt"), true);
+    compare(&small("preempt-reads"), true);
 }
 
 /// Few addresses, so that operations meet on one page: reads are answered from writes, and writes wait for older operations.
@@ -110,6 +111,6 @@ fn reads_and_writes_of_few_pages_when_a_job_has_its_die() {
 }
 
 #[test]
-fn writes_of_few_pages_that_go_before_page_moves() {
-    compare(&crowded(small("preempt"), 0.0), true);
+fn reads_and_writes_of_few_pages_that_go_before_page_moves() {
+    compare(&crowded(small("preempt"), 0.3), true);
 }

@@ -994,6 +994,37 @@ fn in_s2_writes_that_merge_go_on() {
     ]);
 }
 
+/// The first move takes the last free block beside the reserve, and three writes fill the host's: the fourth waits for the erase, and the reads
+/// behind it do not.
+#[test]
+fn reads_go_before_an_older_write_without_a_free_block() {
+    let waits = |die_queue: u64, rest: &[(ssdlab::stats::Part, u64)]| gc(329_800, &[&[(DieQueue, die_queue)], rest].concat());
+    play(vec![
+        Case::new("four writes and a read in the first move, a read in the second", preemptible(|_| ()))
+            .write(100_000, Z, 732_200, waits(0, &WRITE))
+            .write(100_000, Z2, 1_034_600, waits(302_400, &WRITE))
+            .write(100_000, Z3, 1_337_000, waits(604_800, &WRITE))
+            .write(100_000, 14, 3_824_000, waits(907_200 + 2 * 127_400, &gc(429_800 + 1_500_000, &WRITE)))
+            .read(100_000, 5, 1_464_400, waits(907_200, &READ))
+            .read(1_500_000, 6, 2_021_600, gc(394_200, &READ))
+            .stages(
+                3_824_000,
+                &[
+                    page_move(0),
+                    host_write(429_800),
+                    host_write(732_200),
+                    host_write(1_034_600),
+                    host_read(1_337_000),
+                    page_move(1_464_400),
+                    host_read(1_894_200),
+                    erase(2_021_600),
+                    host_write(3_521_600),
+                ],
+            )
+            .counts(&[("pages_moved", 2), ("erases", 1)]),
+    ]);
+}
+
 #[test]
 fn s2_holds_nothing_up_where_nothing_can_be_gained() {
     // Four free blocks of six wanted, but no page is invalid.
