@@ -34,9 +34,9 @@ COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 KINDS = {"run": options.RunOptions, "compare": options.CompareOptions, "precondition": options.PreconditionOptions}
 FILE_TYPES = {
     **dict.fromkeys(("device", "scheme", "workload", "config", "trace", "fio", "prefill", "state", "verify", "format", "volume"), (str,)),
-    **dict.fromkeys(("time_unit", "event", "fio_wait"), (str,)),
+    **dict.fromkeys(("time_unit", "event", "fio_wait", "load_of"), (str,)),
     **dict.fromkeys(("unit_bytes", "bad_lines", "requests", "seed", "skip", "queue_depth"), (int,)),
-    **dict.fromkeys(("time_scale", "limit_s"), (int, float)),
+    **dict.fromkeys(("time_scale", "limit_s", "load"), (int, float)),
     "fit": (int, str),
     "warm_up": (int, str),
     "set": (dict,),

@@ -51,6 +51,11 @@ pub const CODES: &[Code] = &[
         rule: "The mean power of a drive is above `energy.cap_w`, which holds `energy.idle_mw` and the power of the flash arrays only.",
     },
     Code {
+        name: "capacity-uncertain",
+        severity: Severity::Warning,
+        rule: "With `load`: the 95 % interval of the rate that the drive sustains is wider than 10 % of it to either side.",
+    },
+    Code {
         name: "coarse-times",
         severity: Severity::Warning,
         rule: "The times of a trace in open loop are multiples of 10 us or more (all, or 99 % of the gaps between them that are not 0), and one request in ten or more arrives with the one before.",
@@ -128,6 +133,11 @@ pub const CODES: &[Code] = &[
         rule: "The write buffer holds more than 1 % of what the drive exports, and you set its size, or the number or size of blocks.",
     },
     Code { name: "left-out", severity: Severity::Note, rule: "Trims completed: no class of response times has them." },
+    Code {
+        name: "load-above-capacity",
+        severity: Severity::Warning,
+        rule: "`load` is above 1: requests come faster than the drive sustains.",
+    },
     Code { name: "lost-events", severity: Severity::Warning, rule: "The kernel lost events while a trace was recorded." },
     Code {
         name: "multiplane-rare",

@@ -22,6 +22,7 @@ __all__ = [
     "gc_ran",
     "listed",
     "named",
+    "of_capacity",
     "of_comparison",
     "of_fio",
     "of_fit",
@@ -162,6 +163,22 @@ def of_fit(fit: RunData, *, alike: bool = False) -> Iterator[Remark]:
         remedy = "Smaller blocks (device.pages_per_block), a lower gc.soft or more device.overprovisioning come closer."
         rest = "A trace never writes the rest after the preparation; a generated workload uses all of it."
         yield Remark("fit-larger", WARNING, "gc.write_amplification", sentence, remedy, why=rest)
+
+
+WIDE = 0.1
+"""Half width of the interval of a capacity, relative to it, above which there is a warning."""
+
+
+def of_capacity(capacity: RunData) -> Iterator[Remark]:
+    """The remarks on a load that is a share of a capacity, from the entry `capacity` of a result."""
+    share, low, high = capacity["load"], capacity["low_iops"], capacity["high_iops"]
+    of = f"{capacity['of']} sustains" if "of" in capacity else "the drive sustains"
+    if share > 1:
+        sentence = f"Overload: requests come at {share:g} times the rate that {of}; response times depend on the length of the run."
+        yield Remark("load-above-capacity", WARNING, "latency_ns", sentence, "Compare only what the drive completes per second.")
+    if high - low > 2 * WIDE * capacity["iops"]:
+        sentence = f"The rate that {of} is only known to be between {low:,.0f} and {high:,.0f} requests/s."
+        yield Remark("capacity-uncertain", WARNING, "capacity", sentence, "Run more requests, which the search takes as well.")
 
 
 def from_dict(entry: Mapping[str, Any]) -> Remark:

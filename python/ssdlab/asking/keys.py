@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab.asking.option import file_types, options_of
-from ssdlab.asking.options import InputOptions, PolicyOptions, SweepOptions
+from ssdlab.asking.options import InputOptions, LoadOptions, PolicyOptions, SweepOptions
 from ssdlab.asking.plans import AMOUNTS, value_text
 from ssdlab.asking.policies import KINDS, located
 from ssdlab.checks import amount, nearest, shown
@@ -39,7 +39,7 @@ DRIVE, QUEUEING = "drive", "queueing"
 ENGINES = (DRIVE, QUEUEING)
 """Engines of a run: the drive or, with `engine = "queueing"`, the queueing model of a single die."""
 
-SETUP_KEYS = ("engine", *options_of(InputOptions), *options_of(PolicyOptions), "quick")
+SETUP_KEYS = ("engine", *options_of(InputOptions), *options_of(LoadOptions), *options_of(PolicyOptions), "quick")
 """Keys of a study or its points that describe runs, in addition to `set` and `queueing`."""
 TABLES = ("set", QUEUEING)
 """Tables of single keys, in which a point's keys override the study's."""

@@ -23,6 +23,7 @@ __all__ = [
     "CompareOptions",
     "ExploreOptions",
     "InputOptions",
+    "LoadOptions",
     "Path_",
     "PolicyOptions",
     "PreconditionOptions",
@@ -196,6 +197,27 @@ TimeScale = Annotated[
         "number",
         key="workload.time_scale",
         check="number",
+    ),
+]
+Load = Annotated[
+    float | None,
+    Option(
+        "Send requests at this share of the highest rate that the drive sustains, which a search finds; above 1: an overload. It divides "
+        "the times between arrivals, as `time_scale` does. `result.capacity` has the rate and its interval.",
+        "--load X",
+        WHAT,
+        "number",
+        check="number",
+    ),
+]
+LoadOf = Annotated[
+    str | None,
+    Option(
+        "The drive whose capacity `load` is a share of: a scheme, of `compare` a label. "
+        'In a sweep it is a value of an axis, such as "npgc" or "scheme = npgc".',
+        "--load-of NAME",
+        WHAT,
+        check="text",
     ),
 ]
 Skip = Annotated[
@@ -564,6 +586,13 @@ class InputOptions(DriveOptions, total=False):
     warm_up: WarmUp
 
 
+class LoadOptions(TypedDict, total=False):
+    """Options for a rate of requests that is a share of what a drive sustains."""
+
+    load: Load
+    load_of: LoadOf
+
+
 class StartOptions(TypedDict, total=False):
     """Further options of every run."""
 
@@ -588,7 +617,7 @@ class PolicyOptions(TypedDict, total=False):
     placement: PlacementChoice
 
 
-class SetupOptions(InputOptions, CheckedOptions, PolicyOptions, total=False):
+class SetupOptions(InputOptions, LoadOptions, CheckedOptions, PolicyOptions, total=False):
     """Options of a run that the variants of a comparison may share or differ in."""
 
     alone: AloneToo
@@ -636,7 +665,7 @@ class CompareOptions(SetupOptions, RecordOptions, total=False):
     jobs: Jobs
 
 
-class SweepOptions(InputOptions, CheckedOptions, PolicyOptions, total=False):
+class SweepOptions(InputOptions, LoadOptions, CheckedOptions, PolicyOptions, total=False):
     """Options that the points of a sweep share."""
 
     alone: AloneToo

@@ -19,7 +19,7 @@ from ssdlab.asking.fio import SUFFIX, Flows, flows_of, load
 from ssdlab.asking.option import complete, options_of
 from ssdlab.asking.options import DEFAULT_SEED, Path_, RunOptions, SetupOptions, Window
 from ssdlab.asking.policies import KINDS, described
-from ssdlab.checks import amount, check_numbers, check_paths, check_texts, path, shown, text, truth, whole
+from ssdlab.checks import amount, check_numbers, check_paths, check_texts, path, positive, shown, text, truth, whole
 from ssdlab.errors import ConfigError, IdleKeyWarning, UsageError
 from ssdlab.system.inputs import Held, hold, is_passing, named, place
 from ssdlab.system.progress import ReadProgress
@@ -33,6 +33,7 @@ __all__ = [
     "DEFAULT_SEED",
     "SHORTHANDS",
     "Fitted",
+    "Loaded",
     "Setup",
     "Slowest",
     "Timeline",
@@ -149,6 +150,7 @@ def length_of(name: str, value: str | int | None) -> tuple[int, str] | None:
 KNOWN = options_of(SetupOptions)
 BLOCKS_KEY = "device.blocks_per_plane"
 SPARE_KEY = "device.overprovisioning"
+SCALE_KEY = "workload.time_scale"
 SHORTHANDS = {name: option.key for name, option in KNOWN.items() if option.key is not None}
 """Configuration keys by the options that set them."""
 AMOUNTS = {name: option.form == "size" for name, option in KNOWN.items() if option.form in ("count", "size")}
@@ -237,6 +239,19 @@ class Fitted(NamedTuple):
     def settings(self) -> tuple[tuple[str, str], ...]:
         """The configuration keys of the device, as pairs of key and TOML text."""
         return ((BLOCKS_KEY, str(self.blocks)), (SPARE_KEY, repr(self.overprovisioning)))
+
+
+class Loaded(NamedTuple):
+    """What became of `load`: the factor of the workload's rate, and the entry `capacity` of the result."""
+
+    time_scale: float
+    entry: Mapping[str, Any]
+
+    @property
+    def text(self) -> str:
+        """The load in words."""
+        of = f" of {self.entry['of']}" if "of" in self.entry else ""
+        return f"load {self.entry['load']:g}{of}"
 
 
 MOST_DOUBLED = 12
@@ -416,6 +431,7 @@ class Setup:
         series: whether runs are recorded over time.
         shared: whether several runs read the inputs. A single run streams its trace, which may be larger than the disk.
         fitted_as: device to use instead of the one that `fit` finds for this run; see `ssdlab.runs.variants`.
+        loaded_as: the rate that `load` stands for; see `ssdlab.runs.capacity`.
         options: options of a run.
     """
 
@@ -426,6 +442,7 @@ class Setup:
         series: bool = False,
         shared: bool = False,
         fitted_as: Fitted | None = None,
+        loaded_as: Loaded | None = None,
         **options: Unpack[SetupOptions],
     ) -> None:
         self.options = complete("Setup", SetupOptions, options)
@@ -434,6 +451,7 @@ class Setup:
         self.series = series
         self.shared = shared
         self.fitted_as = fitted_as
+        self.loaded_as = loaded_as
         self.held: dict[str, Held] = {}
         """Copies of inputs that can be read only once, by name: they are needed until the last run has ended."""
         self.policies = {kind: described(kind, self.options.get(kind)) for kind in KINDS}
@@ -447,10 +465,11 @@ class Setup:
         if (trace := self.options["trace"]) is not None and os.fspath(trace).endswith(SUFFIX) and self.options["fio"] is None:
             self.options |= {"fio": trace, "trace": None}
         self._refuse_beside_fio()
+        self._refuse_beside_load()
 
     def with_changes(self, **changes: Any) -> Setup:
         """A copy with some options changed."""
-        own = {"set": self.set, "series": self.series, "shared": self.shared, "fitted_as": self.fitted_as}
+        own = {"set": self.set, "series": self.series, "shared": self.shared, "fitted_as": self.fitted_as, "loaded_as": self.loaded_as}
         return Setup(**{**own, **self.options, **changes})
 
     def _refuse_beside_fio(self) -> None:
@@ -458,6 +477,16 @@ class Setup:
         beside += [self.options["fit"]] if self.options["fit"] == FIT_TO_TRACE else []
         if self.options["fio"] is not None and beside:
             raise UsageError(f"a job file of fio and {beside[0]} were both given, but the jobs are the workload: leave one of them out")
+
+    def _refuse_beside_load(self) -> None:
+        share, of = self.options["load"], self.options["load_of"]
+        if share is None:
+            if of is not None:
+                raise UsageError(f'load_of = "{of}" needs load, a share of what it sustains: give load too')
+            return
+        positive("load", share)
+        if self.options["time_scale"] is not None or any(key == SCALE_KEY for key, _ in self.set):
+            raise UsageError(f"load and time_scale ({SCALE_KEY}) were both given, and both set the rate of requests: leave one of them out")
 
     def fio(self, scheme: str | None) -> Flows | None:
         """The jobs of the job file for the drive under `scheme`; `None` without one."""
@@ -582,6 +611,7 @@ class Setup:
         parts = [f"Device {asked['device'] or 'default'}", f"scheme {scheme or 'default'}", workload]
         if asked["config"] is not None:
             parts.append(f"config {os.fspath(asked['config'])}")
+        parts += [] if self.loaded_as is None else [self.loaded_as.text]
         parts += [f"{kind} policy {policy.name}" for kind, policy in self.policies.items() if policy is not None]
         return [*parts, *(f"{key} = {value}" for key, value in self.set if key != "workload.trace")]
 
@@ -594,6 +624,8 @@ class Setup:
         said: dict[str, object] = {**self.options, "scheme": scheme}
         if self.fitted_as is not None:
             said["fit"] = None
+        if self.loaded_as is not None:
+            said |= {"load": None, "load_of": None, "time_scale": self.loaded_as.time_scale}
         if warm_up_of(self.options["warm_up"]) is None:
             said["warm_up"] = None
         if self.options["verify"] == "off":
@@ -615,6 +647,10 @@ class Setup:
     ) -> _core.Plan:
         """The plan of a run under `scheme`: everything that determines it, and the paths of its files."""
         config, asked = self.build(scheme), self.options
+        if asked["load"] is not None and self.loaded_as is None:
+            raise UsageError(
+                f"load = {asked['load']:g}: here the rate that a drive sustains is not searched for: give time_scale in its place"
+            )
         jobs = self.fio(scheme)
         warm_up = warm_up_of(asked["warm_up"])
         if jobs is not None and jobs.warm_up_ns:
@@ -647,6 +683,8 @@ class Setup:
     def _shorthands(self) -> list[tuple[str, str]]:
         """Configuration keys set by options such as `trace`; keys in `set` take precedence."""
         values: dict[str, Any] = {key: self.options.get(option) for option, key in SHORTHANDS.items()}
+        if self.loaded_as is not None:
+            values[SCALE_KEY] = self.loaded_as.time_scale
         values["ftl.precondition.kind"] = "ranges" if self.options["prefill"] is not None else None
         named = {key for key, _ in self.set}
         return [(key, value_text(value)) for key, value in values.items() if value is not None and key not in named]

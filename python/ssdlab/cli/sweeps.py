@@ -65,7 +65,7 @@ def sweep(
     use_states(state_cache)
     if best is not None:
         known_figure(best)
-    prepared = prepare(load(file), out=out, resume=resume, source=file)
+    prepared = prepare(load(file), out=out, resume=resume, source=file, workers=jobs)
     if kit:
         from ssdlab.experiments.artifact.of_results import check_jobs  # noqa: PLC0415 (few sweeps are for a kit)
 

@@ -7,7 +7,9 @@ A module imports only from modules above it in this table, and from rooms below 
 | `result` | what does a run return? |
 | `fio_json` | how does a result look in fio's JSON form? |
 | `fio_jobs` | what does a result say of jobs of fio? |
+| `identity` | which files and policies does a result depend on? |
 | `batch` | how are runs executed, and when are their files written? |
+| `capacity` | which rate of requests does a drive sustain? |
 | `seeds` | how far do several seeds differ? |
 | `comparison` | what does a comparison return? |
 | `variants` | which runs does a comparison compare? |

@@ -15,7 +15,7 @@ from ssdlab import _core
 from ssdlab.asking.option import complete, picked, takes
 from ssdlab.asking.options import CompareOptions, Path_, PreconditionOptions, RunOptions, SetupOptions, SimulatorOptions
 from ssdlab.asking.plans import Setup, Slowest, Timeline, as_fitted, grown_warning, timeline_of, warn_of_idle_keys
-from ssdlab.checks import check_texts, positive, shown, text, truth, whole
+from ssdlab.checks import check_texts, nearest, positive, shown, text, truth, whole
 from ssdlab.checks import path as checked_path
 from ssdlab.errors import Error, UsageError
 from ssdlab.runs.batch import COMPARISON_FILE, REPORT_FILE, TIMELINE_FILE, Batch, Job, Log, Progress, execute, write_json
@@ -129,7 +129,7 @@ def prepared_run(asked: RunOptions, keys: tuple[tuple[str, str], ...], slowest: 
     log: Log = "kept" if truth("log_requests", asked["log_requests"]) else None
     wanted = timeline_of(asked["timeline"], asked["timeline_window"], asked["timeline_limit"], page=True)
     state = _file("save_state", asked["save_state"])
-    setup = _setup(asked, keys)
+    setup = _with_load(_setup(asked, keys), asked["scheme"])
     output = _fio_output(asked["fio_json"], setup)
     log = log or ("temporary" if asked["fio_json"] is not None else None)
     count = whole("slowest", asked["slowest"])
@@ -137,6 +137,16 @@ def prepared_run(asked: RunOptions, keys: tuple[tuple[str, str], ...], slowest: 
         slowest = Slowest(folder.stage / SLOWEST_FILE, count)
     files: dict[str, Any] = {"folder": folder.stage, "log": log, "timeline": wanted, "blocks": asked["blocks"], "save_state": state}
     return Prepared(folder, [Job.prepare("run", setup, asked["scheme"], slowest=slowest, fio_json=output, **files)])
+
+
+def _with_load(setup: Setup, scheme: str | None) -> Setup:
+    """The setup of a single run with the rate that its load stands for; `load_of` is a scheme."""
+    of = setup.options["load_of"]
+    if setup.options["load"] is None:
+        return setup
+    from ssdlab.runs.capacity import Wanted, with_loads  # noqa: PLC0415 (few runs search for a rate)
+
+    return with_loads([Wanted("", setup, scheme, None if of is None else (setup, of))])[0]
 
 
 def _fio_output(asked: Path_ | None, setup: Setup) -> Path | None:
@@ -245,7 +255,7 @@ def comparison_jobs(
     if timeline is not None and folder is None:
         raise UsageError("timelines (--timelines) need out (--out DIR): each one goes to the folder of its run there")
     log: Log = "kept" if log_requests else "temporary" if paired else None
-    setups = fitted_setups(common.with_changes(shared=len(variants) * len(seeds) > 1), variants, seeds)
+    setups = _with_loads(variants, fitted_setups(common.with_changes(shared=len(variants) * len(seeds) > 1), variants, seeds))
 
     def job(one: Variant, setup: Setup) -> Job:
         place = folder and folder / variant_folder(one.label)
@@ -266,6 +276,23 @@ def comparison_jobs(
     if twice:
         raise UsageError(f'variants: label "{twice[0]}" is also the name of a run under another seed: choose another')
     return jobs
+
+
+def _with_loads(variants: Sequence[Variant], setups: list[Setup]) -> list[Setup]:
+    """The setups of variants with the rates that their loads stand for; `load_of` is the label of a variant."""
+    if all(setup.options["load"] is None for setup in setups):
+        return setups
+    from ssdlab.runs.capacity import Wanted, with_loads  # noqa: PLC0415 (few comparisons search for rates)
+
+    runs = {one.label: (setup, one.scheme) for one, setup in zip(variants, setups, strict=True)}
+
+    def wanted(label: str, setup: Setup, scheme: str | None) -> Wanted:
+        of = setup.options["load_of"]
+        if of is not None and of not in runs:
+            raise UsageError(f'load_of = "{of}" is no variant{nearest(of, runs)} (there are {", ".join(runs)})')
+        return Wanted(label, setup, scheme, None if of is None else runs[of])
+
+    return with_loads([wanted(label, *run) for label, run in runs.items()])
 
 
 @takes(PreconditionOptions, without=RunOptions)

@@ -160,7 +160,8 @@ class Job:
         # first, since it checks the options that the rest depends on
         plan = setup.plan(scheme, file, timeline, save_state, slowest, states)
         fit = setup.fitted(scheme)
-        entries = {"fit": fit, "command": setup.command(scheme)}
+        capacity = None if setup.loaded_as is None else dict(setup.loaded_as.entry)
+        entries = {"fit": fit, "capacity": capacity, "command": setup.command(scheme)}
         written = [
             *([] if fio_json is None else [fio_json]),
             *([] if folder is None else [final(folder) / name for name in WRITTEN]),
@@ -191,6 +192,7 @@ class Job:
         """Builds the result from the core's JSON text."""
         data = {**json.loads(text), **self.entries}
         more = [*remarks.of_fit(data["fit"], alike=self.alike)] if "fit" in data else []
+        more += remarks.of_capacity(data["capacity"]) if "capacity" in data else []
         if self.jobs is not None:
             more += remarks.of_fio(self.jobs.file, self.jobs.ignored, self.jobs.differs)
             more += fio_jobs.remarks_of(self.jobs, self.device, data)

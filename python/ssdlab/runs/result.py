@@ -42,6 +42,8 @@ class Result(RunStatistics):
 
     command: str
     """Command that repeats the run. Absent if there is none, as with a user-defined policy."""
+    capacity: UntypedSection
+    """The highest rate that the drive sustains, and the load as a share of it. Absent without `load`."""
     fit: UntypedSection
     """How the device was fitted to the trace. Absent without `fit`."""
     paired: UntypedSection

@@ -163,7 +163,8 @@ def _check_whole(found: SweepResult, folder: Path) -> None:
 def _is_refused(point: Point) -> bool:
     """Whether a point cannot be simulated."""
     try:
-        Task.of(replace(point, series=False), None)
+        options = {key: value for key, value in point.options.items() if key not in ("load", "load_of")}  # its rate is found by runs
+        Task.of(replace(point, series=False, options=options), None)
     except Error:
         return True
     return False

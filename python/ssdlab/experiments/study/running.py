@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ssdlab.asking.keys import DRIVE
+from ssdlab.asking.plans import Loaded
 from ssdlab.asking.policies import KINDS, located
 from ssdlab.errors import ConfigError, Error, TraceError
 from ssdlab.experiments.study import engines
@@ -16,6 +18,7 @@ from ssdlab.experiments.study.definition import Study
 from ssdlab.experiments.study.evaluation import RunKey, evaluate, metrics_of
 from ssdlab.experiments.study.result import StudyResult, labels_of
 from ssdlab.runs.batch import AnyJob, Batch, Progress, execute, write_json
+from ssdlab.runs.capacity import Wanted, with_loads
 from ssdlab.system.folders import STUDY_FILE, ResultFolder, folder_name
 
 __all__ = ["STUDY_FILE", "Prepared", "TraceFiles", "prepare", "run"]
@@ -64,6 +67,7 @@ def prepare(study: Study, *, quick: bool = False, out: Path | None = None, trace
     kinds: dict[tuple[str, ...], str] = {}
     skipped: dict[tuple[str, ...], str] = {}
     _check_folders(study)
+    setups: dict[tuple[str, ...], dict[str, Any]] = {}
     for combination in study.combinations():
         labels = labels_of(combination)
         try:
@@ -71,7 +75,9 @@ def prepare(study: Study, *, quick: bool = False, out: Path | None = None, trace
         except TraceError as absent:
             skipped[labels] = str(absent)
             continue
-        kinds[labels] = setup["engine"]
+        kinds[labels], setups[labels] = setup["engine"], setup
+    rates = _rates(study, {labels: setup for labels, setup in setups.items() if kinds[labels] == DRIVE})
+    for labels, setup in setups.items():
         for scheme, seed in itertools.product(study.schemes, study.seeds):
             label, base = (", ".join([name, *labels, f"seed {seed}"]) for name in (scheme, study.paired or scheme))
             place = None if into.runs is None else into.runs / RUNS / _run_folder(scheme, labels, seed)
@@ -79,13 +85,37 @@ def prepare(study: Study, *, quick: bool = False, out: Path | None = None, trace
             try:
                 paired = None if study.paired is None else base
                 jobs[scheme, labels, seed] = engines.job(
-                    label, setup, scheme, seed, folder=place, series=series, paired=paired, tolerance=study.paired_tolerance
+                    label,
+                    setup,
+                    scheme,
+                    seed,
+                    folder=place,
+                    series=series,
+                    paired=paired,
+                    tolerance=study.paired_tolerance,
+                    loaded=rates.get((scheme, labels)),
                 )
             except Error as error:
                 raise type(error)(f"{study.name}: {label}: {error}") from error
     if not jobs:
         raise TraceError(f"{study.name}: {next(iter(skipped.values()))}")
     return Prepared(study, quick, into, jobs, kinds, skipped)
+
+
+def _rates(study: Study, setups: dict[tuple[str, ...], dict[str, Any]]) -> dict[tuple[str, tuple[str, ...]], Loaded]:
+    """The rates that loads stand for, by scheme and labels. All seeds have that of the first."""
+    wanted: dict[tuple[str, tuple[str, ...]], Wanted] = {}
+    for (labels, setup), scheme in itertools.product(setups.items(), study.schemes):
+        of = setup.get("load_of")
+        if setup.get("load") is None:
+            continue
+        label = f"{study.name}: {', '.join((scheme, *labels))}"
+        if of is not None and of not in study.schemes:
+            raise ConfigError(f'{label}: load_of = "{of}" is no scheme of the study (there are {", ".join(study.schemes)})')
+        own = engines.setup_of(setup, study.seeds[0])
+        wanted[scheme, labels] = Wanted(label, own, scheme, None if of is None else (own, of))
+    found = zip(wanted, with_loads([*wanted.values()]), strict=True)
+    return {key: setup.loaded_as for key, setup in found if setup.loaded_as is not None}
 
 
 def run(prepared: Prepared, *, workers: int | None = None, progress: Progress | None = None) -> StudyResult:

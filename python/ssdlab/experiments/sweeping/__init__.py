@@ -3,6 +3,7 @@
 | file | content |
 |---|---|
 | `definition` | axes and points of a sweep, parsed and checked |
+| `loading` | points whose load is a share of what a drive sustains |
 | `running` | runs, with resumption, and result files |
 | `result` | results of a sweep: points, table, figure |
 | `fitted` | the over-provisioning of fitted drives, on its axis |

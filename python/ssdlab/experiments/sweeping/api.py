@@ -80,7 +80,7 @@ def sweep(
         "grid": {axis: _listed(axis, values) for axis, values in mapping("grid", grid).items()},
     }
     described = define("sweep", {key: _plain(value) for key, value in given.items() if value is not None})
-    prepared = prepare(described, out=None if out is None else Path(path("out", out)), resume=truth("resume", resume))
+    prepared = prepare(described, out=None if out is None else Path(path("out", out)), resume=truth("resume", resume), workers=jobs)
     warn_of_idle_keys(prepared.idle)
     with TotalProgress("sweep", len(prepared.left), quiet=not truth("progress", progress)) as bar:
         result = run(prepared, workers=jobs, engine=engine, progress=bar.callback)

@@ -15,7 +15,7 @@ from ssdlab._core import version
 from ssdlab.asking.keys import LABEL, SET, AxisValue, beside, check_keys, check_type, described, flat, read_file, read_toml
 from ssdlab.asking.option import options_of
 from ssdlab.asking.options import DEFAULT_SEED, SweepOptions
-from ssdlab.asking.plans import SHORTHANDS, value_text
+from ssdlab.asking.plans import SHORTHANDS, Loaded, value_text
 from ssdlab.asking.varied import GRID, SCHEMES, SEEDS, VARY, as_grid
 from ssdlab.checks import nearest, shown, text
 from ssdlab.errors import ConfigError
@@ -81,6 +81,8 @@ class Point:
     """Name of the folder, unique among the points."""
     series: bool = False
     """Whether the run is recorded over time."""
+    loaded: Loaded | None = None
+    """The rate that its load stands for, once it is known."""
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["page", "write"]
 
+CAPACITY = "capacity.iops"
 FIRST = "latency_ns.all.p99"
 """Quantity that is shown initially."""
 COLUMNS = {
@@ -38,6 +39,7 @@ COLUMNS = {
     "gc.write_amplification": "write amplification",
     "gc.jobs": "GC jobs",
     "iops": "requests/s",
+    CAPACITY: "capacity",
 }
 """Figures in the table of points, and their headings."""
 SECTIONS = (("points", "Points"), ("setup", "How it was run"))
@@ -146,7 +148,9 @@ def _data(sweep: SweepResult, folder: Path) -> dict[str, Any]:
     drawn = {
         "first": FIRST,
         "wide": WIDE,
-        "columns": COLUMNS,
+        "columns": {
+            place: name for place, name in COLUMNS.items() if place != CAPACITY or any("capacity" in point.result for point in sweep)
+        },
         "axes": [_axis(axis, known[axis.name]) for axis in axes],
         "loads": [index[axis] for axis in of_loads],
         "uses": {

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab.analysis.remarks import named
+from ssdlab.asking.plans import Loaded
 from ssdlab.errors import Error
 from ssdlab.experiments.sweeping.definition import load
 from ssdlab.experiments.sweeping.points import SweepPoint
@@ -72,7 +73,8 @@ def repeated(folder: Path, saved: Mapping[str, Any], progress: Progress | None =
         point = next((point for point in sweep.points() if point.folder == folder.absolute().name), None)
         if point is None:
             return saved, f"{DEFINITION_FILE} has no such point any more"
-        task = Task.of(replace(point, series=True), None)
+        rate = Loaded(saved["config"]["workload"]["time_scale"], saved["capacity"]) if "capacity" in saved else None
+        task = Task.of(replace(point, series=True, loaded=rate), None)
         other = difference(task.asked, saved)
         if other is not None:
             return saved, f"it would be another run now ({other})"

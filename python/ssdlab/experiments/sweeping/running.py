@@ -16,10 +16,11 @@ from ssdlab.errors import Error, StoppedError, UsageError
 from ssdlab.experiments.sweeping import columns, screening
 from ssdlab.experiments.sweeping.definition import Point, Sweep
 from ssdlab.experiments.sweeping.fitted import with_spare
+from ssdlab.experiments.sweeping.loading import loaded
 from ssdlab.experiments.sweeping.outcome import differ
 from ssdlab.experiments.sweeping.points import SEED, SweepPoint
 from ssdlab.experiments.sweeping.result import SweepResult
-from ssdlab.experiments.sweeping.tasks import Task
+from ssdlab.experiments.sweeping.tasks import Task, setup_of
 from ssdlab.runs.batch import REPORT_FILE, RESULT_FILE, Batch, Progress, execute
 from ssdlab.runs.result import Result
 from ssdlab.system.folders import DEFINITION_FILE, SWEEP_TABLES, ResultFolder
@@ -58,14 +59,19 @@ class Prepared:
         return tuple(task for task in self.tasks if task.point.folder not in self.done)
 
 
-def prepare(sweep: Sweep, *, out: Path | None = None, resume: bool = False, source: Path | None = None) -> Prepared:
-    """Checks every point, and the content of the folder. Writes nothing.
+def prepare(
+    sweep: Sweep, *, out: Path | None = None, resume: bool = False, source: Path | None = None, workers: int | None = None
+) -> Prepared:
+    """Checks every point, and the content of the folder. Writes nothing there.
+
+    If loads of points are shares of what drives sustain, the rates are searched for.
 
     Args:
         sweep: the sweep.
         out: folder for its results.
         resume: whether to keep existing results.
         source: file that defines the sweep, which must not be overwritten.
+        workers: maximum number of runs at once of these searches.
 
     Raises:
         ssdlab.Error: a point cannot be simulated; the message names it.
@@ -76,17 +82,26 @@ def prepare(sweep: Sweep, *, out: Path | None = None, resume: bool = False, sour
     into = ResultFolder(out, "sweep")
     tasks: list[Task] = []
     wrong: list[tuple[Point, Error]] = []
-    for point in sweep.points():
+    points = [replace(point, series=out is not None and sweep.records) for point in sweep.points()]
+    for point in points:
         try:
-            tasks.append(Task.of(replace(point, series=out is not None and sweep.records), out))
+            if point.options.get("load") is None:
+                tasks.append(Task.of(point, out))
+            else:
+                setup_of(point).build(point.options.get("scheme"))
         except Error as error:
             wrong.append((point, error))
-    if wrong and not (sweep.leave_out_refused and tasks):
+    refused = {point.folder for point, _ in wrong}
+    if wrong and not (sweep.leave_out_refused and len(refused) < len(points)):
         point, reason = wrong[0]
         others = f" (nor can {len(wrong) - 1:,} of the other {len(sweep) - 1:,} points)" if len(wrong) > 1 else ""
         raise type(reason)(f"{sweep.name}: the point {point.label} cannot be simulated{others}: {reason}") from reason
     if out is not None and not resume:
         _refuse_results(out)
+    if len(tasks) + len(wrong) < len(points):
+        tasks = [
+            Task.of(point, out) for point in loaded(sweep, [point for point in points if point.folder not in refused], workers=workers)
+        ]
     found = [(task, task.there()) for task in tasks] if resume else []
     done = {task.point.folder: result for task, result in found if result is not None}
     changed = sum(result is None and task.file.exists() for task, result in found)

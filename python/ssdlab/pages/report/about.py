@@ -9,6 +9,7 @@ from typing import Any
 from ssdlab.pages.report.runs import Run, Runs, words_of
 from ssdlab.pages.report.summary import shown
 from ssdlab.pages.tables import three
+from ssdlab.pages.tables.runs import capacity_line
 
 __all__ = ["facts"]
 
@@ -28,6 +29,7 @@ def facts(runs: Runs) -> list[tuple[str, str]]:
         ("Cache", _cache(runs)),
         ("Workload" if _is_common(runs, "config.workload") else f"Workload, {runs[0].label}", _workload(runs[0])),
         ("Set by hand for all" if runs.variants else "Set by hand", _overrides(runs)),
+        *_of_each(runs, "Load", _load),
         *([("Seeds", ", ".join(map(str, seeds)))] if seeds else _of_each(runs, "Seed", lambda run: str(run.data["seed"]))),
     ]
     return [(name, text) for name, text in known if text]
@@ -102,6 +104,11 @@ def _workload(run: Run) -> str:
     whole = f"{percent:.0f}" if percent >= 1 else three(percent)
     reads = f", {whole} % reads" if requests.get("read", 0) or requests.get("write", 0) else ""
     return f"{name}: {_counted(count, 'request')}{seconds}{reads}"
+
+
+def _load(run: Run) -> str:
+    """The load as a share of what a drive sustains; empty without one."""
+    return "".join(capacity_line(run.data)).removeprefix("Load ")
 
 
 def _overrides(runs: Runs) -> str:

@@ -79,6 +79,7 @@ OTHERS: Mapping[str, tuple[Place, ...]] = {
         Place("requests a second", "iops", "per_s", "high"),
         Place("read", "bandwidth_mb_s.read", "mb_s", "high"),
         Place("written", "bandwidth_mb_s.write", "mb_s", "high"),
+        Place("sustained at most", "capacity.iops", "per_s", "high"),
     ),
     "Garbage collection": (
         Place("jobs", "gc.jobs", "count"),

@@ -14,7 +14,7 @@ from ssdlab.analysis.differences import Change, in_words
 from ssdlab.analysis.remarks import Remark, Shown, shown
 from ssdlab.pages.tables.layout import new_table, titled
 from ssdlab.pages.tables.numbers import FACTOR, duration, number, relative_text, share, significant, three, time_of
-from ssdlab.pages.tables.runs import CLASSES, RunData, blocks_line, remark_lines, setup_lines, timeline_line
+from ssdlab.pages.tables.runs import CLASSES, RunData, blocks_line, capacity_of, remark_lines, setup_lines, timeline_line
 
 if TYPE_CHECKING:
     from ssdlab.analysis.uncertainty import Estimate
@@ -99,6 +99,7 @@ class Compared(Protocol):
 def comparison_table(runs: Mapping[str, RunData], told: Shown, kind: str) -> RenderableType:
     """A row for each run, with letters of remarks after the numbers. Times are response times of all requests."""
     cached = any("cache" in result for result in runs.values())
+    loaded = any("capacity" in result for result in runs.values())
     columns = [
         kind,
         "mean",
@@ -108,6 +109,7 @@ def comparison_table(runs: Mapping[str, RunData], told: Shown, kind: str) -> Ren
         "write amplification",
         "GC jobs",
         *(["hit ratio"] if cached else []),
+        *(["capacity"] if loaded else []),
     ]
     table = new_table(columns)
     for label, result in runs.items():
@@ -119,6 +121,7 @@ def comparison_table(runs: Mapping[str, RunData], told: Shown, kind: str) -> Ren
             marked(number(float(gc["write_amplification"])), told, "gc.write_amplification", label) if "write_amplification" in gc else "-",
             marked(number(gc.get("jobs", 0)), told, "gc.jobs", label),
             *([_hit_ratio(result)] if cached else []),
+            *([marked(capacity_of(result), told, "capacity", label)] if loaded else []),
         )
     return titled(f"Response times by {kind}", table)
 

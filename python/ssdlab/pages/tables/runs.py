@@ -94,7 +94,22 @@ def run_tables(result: RunData, title: str = "") -> list[RenderableType]:
 
 def setup_lines(result: RunData) -> list[str]:
     """Lines on fitting the device, on the warm-up, and on how a trace was read."""
-    return [*_fit_line(result), *_warm_up_line(result), *reading_lines(result.get("workload"))]
+    return [*_fit_line(result), *capacity_line(result), *_warm_up_line(result), *reading_lines(result.get("workload"))]
+
+
+def capacity_line(result: RunData) -> list[str]:
+    """A line on the load as a share of what a drive sustains, if the run has one."""
+    if "capacity" not in result:
+        return []
+    found = result["capacity"]
+    of = f"{found['of']} sustains" if "of" in found else "the drive sustains"
+    return [f"Load {found['load']:g} of what {of}: {capacity_of(result)} requests/s"]
+
+
+def capacity_of(result: RunData) -> str:
+    """The rate that a drive sustains, with its interval, requests/s; a dash for a run without a load by capacity."""
+    found = result.get("capacity")
+    return "-" if found is None else f"{found['iops']:,.0f} ({found['low_iops']:,.0f} to {found['high_iops']:,.0f})"
 
 
 def remark_lines(told: Shown) -> list[RenderableType]:

@@ -12,7 +12,7 @@ from ssdlab.analysis.remarks import Remark, Shown, named, shown
 from ssdlab.pages.tables.comparisons import DISAGREE, SEED_COLUMNS, disagreeing, marked, with_interval
 from ssdlab.pages.tables.layout import Captioned, new_table, titled
 from ssdlab.pages.tables.numbers import number, three, time_of
-from ssdlab.pages.tables.runs import RunData, remark_lines
+from ssdlab.pages.tables.runs import RunData, capacity_of, remark_lines
 
 if TYPE_CHECKING:
     from ssdlab.analysis.uncertainty import Estimate
@@ -110,7 +110,8 @@ def sweep_tables(sweep: Swept, figure: str | None = None) -> list[RenderableType
 
 def _sweep_points(sweep: Swept, told: Shown) -> list[RenderableType]:
     """A row for each of the first points."""
-    figures = ["mean", "p99", "p99.9", "write amplification", "GC jobs", "throughput"]
+    loaded = any("capacity" in point.result for point in sweep.points)
+    figures = ["mean", "p99", "p99.9", "write amplification", "GC jobs", "throughput", *(["capacity"] if loaded else [])]
     table, apart = new_table([*sweep.axes, *figures]), new_table(figures)
     captions = []
     for point in sweep.points[:POINTS_SHOWN]:
@@ -121,6 +122,7 @@ def _sweep_points(sweep: Swept, told: Shown) -> list[RenderableType]:
             marked(number(float(gc["write_amplification"])), told, "gc.write_amplification", name) if "write_amplification" in gc else "-",
             marked(number(gc.get("jobs", 0)), told, "gc.jobs", name),
             f"{three(iops)} IOPS" if iops is not None else "-",
+            *([marked(capacity_of(point.result), told, "capacity", name)] if loaded else []),
         ]
         table.add_row(*(str(value) for value in point.values.values()), *cells)
         apart.add_row(*cells)
@@ -153,13 +155,16 @@ def _sweep_means(sweep: Swept, told: Shown) -> list[RenderableType]:
     """A row for each of the first points, over its seeds."""
     asked = len(sweep.axes[SEED])
     fewer = any(len(point.seeds) < asked for point in sweep.means)
-    columns = [*([SEED] if fewer else []), *SEED_COLUMNS.values()]
+    loaded = any("capacity" in point.result for point in sweep.points)
+    columns = [*([SEED] if fewer else []), *SEED_COLUMNS.values(), *(["capacity"] if loaded else [])]
     table, apart = new_table([*sweep.means[0].values, *columns]), new_table(columns)
     captions = []
     for point in sweep.means[:POINTS_SHOWN]:
         seeds = [f"{len(point.seeds)} of {asked}"] if fewer else []
-        names = [named(other.values) for other in sweep.points if all(other.values.get(axis) == at for axis, at in point.values.items())]
+        runs = [other for other in sweep.points if all(other.values.get(axis) == at for axis, at in point.values.items())]
+        names = [named(other.values) for other in runs]
         cells = [*seeds, *(marked(with_interval(place, point.estimates.get(place)), told, place, *names) for place in SEED_COLUMNS)]
+        cells += [marked(capacity_of(runs[0].result), told, "capacity", *names)] if loaded else []
         table.add_row(*(str(value) for value in point.values.values()), *cells)
         apart.add_row(*cells)
         captions.append(named(point.values))

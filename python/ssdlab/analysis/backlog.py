@@ -1,0 +1,82 @@
+"""How the backlog of a drive develops during a run: whether it keeps up with arrivals, and how fast it works while it does not.
+
+The backlog at an instant is the time until all requests that have arrived are completed. A drive that keeps up has a backlog that comes and
+goes. One that does not has a backlog that grows by the same amount in each second: by the work that arrives in a second, less a second. The
+instant until which the drive has work (the arrival plus the backlog) then advances only as fast as the drive works, so that the number of
+requests over that advance is the highest rate that it sustains, however irregular arrivals are. With a queue in front of one server this is
+1 over the mean service time.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ssdlab.analysis.uncertainty import student_t
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["FEWEST", "Backlog", "backlog"]
+
+PARTS = 20
+"""Number of parts of a run, of equal numbers of requests. Changes of the backlog from one to the next are nearly independent."""
+BEGINNING = 2
+"""Number of parts at the beginning that are left out, in which the backlog of an overloaded drive is still short."""
+MATERIAL = 0.005
+"""Growth of the backlog, in seconds for each second of arrivals, that counts as none; also the resolution of a rate."""
+FEWEST = 1000
+"""Minimum number of requests, 50 for each part."""
+
+
+@dataclass(frozen=True)
+class Backlog:
+    """The backlog during a run, between the beginning and the end of the parts that are considered."""
+
+    offered: float
+    """Requests that arrived per second; infinite if all arrived at once."""
+    served: float
+    """Requests per second by which the work advanced: the rate that the drive sustains, if the backlog grows."""
+    served_half: float
+    """Half width of the 95 % interval of `served`."""
+    growth: float
+    """Seconds by which the backlog grew for each second of arrivals."""
+    growth_half: float
+    """Half width of the 95 % interval of `growth`."""
+
+    @property
+    def grows(self) -> bool:
+        """Whether the backlog grew by more than chance explains, and by more than 0.5 % of the time."""
+        return self.growth > max(self.growth_half, MATERIAL)
+
+
+def backlog(arrivals_ns: NDArray[np.int64], responses_ns: NDArray[np.int64]) -> Backlog:
+    """The backlog during a run.
+
+    Args:
+        arrivals_ns: arrivals of the requests in their order, at least `FEWEST`.
+        responses_ns: their response times.
+    """
+    import numpy as np  # noqa: PLC0415 (it takes longer than many runs)
+
+    busy_until = np.maximum.accumulate(arrivals_ns + responses_ns)
+    length = len(arrivals_ns) // PARTS
+    ends = np.arange(BEGINNING, PARTS + 1) * length - 1
+    arrived, advanced = np.diff(arrivals_ns[ends]) / 1e9, np.diff(busy_until[ends]) / 1e9
+    span, worked, requests = float(arrived.sum()), float(advanced.sum()), length * len(arrived)
+    growths = advanced - arrived
+    return Backlog(
+        offered=requests / span if span else math.inf,
+        served=requests / worked if worked else math.inf,
+        served_half=max(_half(advanced) / worked, MATERIAL) * requests / worked if worked else math.inf,
+        growth=worked / span - 1 if span else math.inf,
+        growth_half=_half(growths) / span if span else 0.0,
+    )
+
+
+def _half(changes: NDArray[np.float64]) -> float:
+    """Half width of the 95 % interval of the sum of independent changes."""
+    return float(student_t(len(changes) - 1) * statistics.stdev(changes.tolist()) * math.sqrt(len(changes)))
