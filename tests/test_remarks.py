@@ -14,7 +14,7 @@ import pytest
 import ssdlab
 from conftest import DRIVE, ROOT, SMALL, Ssdlab
 from ssdlab import _core
-from ssdlab.analysis.remarks import Remark, gc_ran, of_comparison, of_run, of_runs, of_sweep, shown
+from ssdlab.analysis.remarks import Remark, gc_ran, of_comparison, of_fio, of_fit, of_run, of_runs, of_sweep, shown
 
 OVERLOADED = SMALL | {"workload.interarrival_us": 20, "workload.arrival": "fixed"}
 """An overload: a write takes 302.4 us on one of two dies, a read 127.4 us, with 20 us between requests."""
@@ -137,10 +137,8 @@ def test_a_buffer_that_is_never_full_makes_two_runs_the_same() -> None:
     sweep = ssdlab.sweep({"buffer.bytes": [2**20, 2**21, 2**22], "workload.request_kb": [4, 8]}, set=drive, requests=200)
     found = next(remark for remark in sweep.remarks if remark.code == "same-result")
     assert found.is_warning
-    assert found.sentence == (
-        "buffer.bytes changed nothing at 4 of 4 steps along it, the first from 1048576 to 2097152, workload.request_kb = 4 "
-        "(no request waited for room in the write buffer)."
-    )
+    assert found.sentence == "buffer.bytes changed nothing at 4 of 4 steps along it (no request waited for room in the write buffer)."
+    assert found.why == "The first step is from 1048576 to 2097152, workload.request_kb = 4."
     assert found.sentence in str(sweep)
     assert found.to_dict() in sweep.to_dict()["remarks"]
 
@@ -167,20 +165,55 @@ def test_schemes_that_differ_are_not_called_the_same() -> None:
     assert not {"same-result", "no-collection"} & set(codes(comparison.remarks))
 
 
+LONGEST_LINE = 200
+"""Characters of a sentence of several runs, with names of keys and runs."""
+
+
+def test_remarks_of_several_runs_are_one_short_line(tmp_path: Path) -> None:
+    """What follows from a condition is in `why`."""
+    options = ", ".join(f"o{number}" for number in range(40))
+    fit = {"overprovisioning_before": 0.2, "overprovisioning": 0.25, "needed_bytes": 10**11, "exported_bytes": 2 * 10**11}
+    sweep = ssdlab.sweep({"buffer.bytes": [2**20, 2**21], "workload.request_kb": [4, 8]}, set=SMALL, requests=50)
+    variants = {
+        "a": {},
+        "b": {"set": {"workload.request_kb": 8, "workload.read_share": 0.3}},
+        "c": {"set": {"device.overprovisioning": 0.4}},
+    }
+    compared = ssdlab.compare(variants=variants, set=SMALL, requests=50)
+    found = [*of_fit(fit), *of_fit(fit, alike=True), *of_fio("job.fio", options.split(", "), []), *sweep.remarks, *compared.remarks]
+    assert {"fit-spare", "fit-larger", "fio-ignored", "other-requests", "same-result"} <= set(codes(found))
+    assert not [remark.sentence for remark in found if len(remark.sentence) > LONGEST_LINE]
+    assert {remark.code for remark in found if options in remark.why} == {"fio-ignored"}
+
+
+def test_the_terminal_explains_remarks(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    ssdlab.compare(schemes=["npgc", "pgc"], set=OVERLOADED, requests=2000, out=tmp_path / "both")
+    loaded = ssdlab.load(tmp_path / "both")
+    explained = next(remark for remark in loaded.remarks if remark.why)
+    printed = ssdlab_command("why", "both", "--remarks")
+    lines = printed.out.splitlines()
+    assert len([line for line in lines if line.startswith("[")]) == len(loaded.remarks)
+    assert not [line for line in lines if len(line) > 80]
+    assert f"({explained.code}) {explained.why}" in " ".join(printed.out.split())
+    as_json = json.loads(ssdlab_command("why", "both", "--remarks", "--json", "--of", "pgc").out)
+    assert as_json["remarks"] == [remark.to_dict() for remark in loaded["pgc"].remarks]
+    assert "leave --slowest and --request out" in ssdlab_command("why", "both", "--remarks", "--slowest", "1").err
+
+
 def test_equal_figures_with_different_digests_are_the_same_result() -> None:
     figures = {"latency_ns": {"all": {"mean": 1.5}}, "gc": {"jobs": 3}, "flash": {"reads": 5}}
     one, other = ({**figures, "digest": digest, "config": {"gc": {"soft": soft}}, "remarks": []} for digest, soft in (("a", 1), ("b", 2)))
     (found,) = of_comparison({"x": one, "y": other})
-    assert found.sentence == "What differs between them changed nothing, all figures are equal to the last digit: gc.soft."
+    assert (found.sentence, found.why) == ("gc.soft changed nothing.", "All figures are equal to the last digit.")
     assert of_comparison({"x": one, "y": other | {"flash": {"reads": 6}}}) == []
     (found,) = of_comparison({"x": one, "y": other | {"flash": {"reads": 6}, "digest": "a"}})
-    assert found.sentence == "What differs between them changed no response time, every request took the same time (one digest): gc.soft."
+    assert (found.sentence, found.why) == ("gc.soft changed no response time.", "Every request took the same time (one digest).")
 
 
 def test_an_axis_of_a_sweep_that_changes_something_is_not_named() -> None:
     points = [({"a": a, "b": b}, {"digest": f"{a * b}", "config": {"a": a, "b": b}, "remarks": []}) for a in (0, 1) for b in (1, 2, 3)]
     found = of_sweep({"a": [0, 1], "b": [1, 2, 3]}, points)
-    assert [remark.sentence for remark in found] == ["b changed nothing at 2 of 4 steps along it, the first from 1 to 2, a = 0."]
+    assert [remark.sentence for remark in found] == ["b changed nothing at 2 of 4 steps along it."]
 
 
 def test_the_keys_of_an_own_device_file_that_have_no_effect_are_named(tmp_path: Path, ssdlab_command: Ssdlab) -> None:

@@ -74,6 +74,12 @@ def told(*results: dict[str, Any], **more: Any) -> Runs:
 
 
 @pytest.mark.full
+def replay(runs: Runs) -> None:
+    """Makes the runs those of a trace, which has as many requests as it has, and no seeds."""
+    for run in runs:
+        run.data["config"] = {"workload": {"trace": "t.csv"}}
+
+
 def test_intervals_of_means_cover_as_often_as_they_say() -> None:
     ratio, runs = 0.9, 200
     covered = 0
@@ -125,7 +131,9 @@ def test_runs_too_short_for_an_interval_say_so(lacking: str) -> None:
     assert noise.scatter(found[0], found[1]) is None
     what = {"series": "p99", "few": "mean"}[lacking]
     assert verdict(found).startswith(f"s1 had the shortest {what} response time in this run: ")
-    assert any(text.startswith("Noise was not judged: one seed") for text in remarks(found))
+    assert any(text.startswith("Noise was not judged: one seed") and "--seeds 5" in text for text in remarks(found))
+    replay(found)
+    assert not [text for text in remarks(found) if "--seeds" in text]
 
 
 def test_a_difference_within_the_noise_is_a_tie() -> None:
@@ -141,14 +149,18 @@ def test_a_difference_within_the_noise_is_a_tie() -> None:
 def test_a_difference_beyond_the_noise_has_its_interval() -> None:
     found = told(*pair(3, 0.5))
     assert re.fullmatch(r"s1 has the shortest p99 response time: [\d.]+ ms, \N{MINUS SIGN}\d\d\.\d % against s0\.", verdict(found))
-    assert any(text.startswith("± from the 20 parts of one run") for text in remarks(found))
+    assert "± from the 20 parts of one run; --seeds 5 measures it." in remarks(found)
+    replay(found)
+    assert "± from the 20 parts of one run." in remarks(found)
 
 
 def test_a_tail_that_was_not_judged_leaves_the_lead_to_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(noise, "tail_scatter", lambda *_: None)
     found = told(*pair(3, 0.5))
     assert re.fullmatch(r"s1 has the shortest mean response time: [^:]* against s0\.", verdict(found))
-    assert remarks(found)[0].startswith("p99 is not ranked: too few independent samples")
+    assert remarks(found)[0].startswith("p99 is not ranked: too few independent samples; --seeds 5")
+    replay(found)
+    assert not [text for text in remarks(found) if "--seeds" in text]
 
 
 def test_a_tail_of_too_few_independent_requests_says_how_many_would_do() -> None:
@@ -159,8 +171,7 @@ def test_a_tail_of_too_few_independent_requests_says_how_many_would_do() -> None
     # the parts' means scatter as single requests do: 20 parts, less one
     assert (round(some), every) == (19, 10_000)
     assert "about 19 independent samples, 1,000 needed; about 500,000 requests have them" in remarks(found)[0]
-    for run in found:
-        run.data["config"] = {"workload": {"trace": "t.csv"}}
+    replay(found)
     assert "requests" not in remarks(found)[0], "a trace has as many as it has"
 
 

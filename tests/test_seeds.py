@@ -102,7 +102,7 @@ def test_seeds_that_change_nothing_are_said(tmp_path: Path, ssdlab_command: Ssdl
     done = ssdlab_command(*options, "--set", "ftl.precondition.kind=soft")
     assert done.code == 0, done.err
     assert "All seeds gave the same runs" not in done.out
-    assert "not the trace: intervals are not about other traces" in done.out
+    assert "Intervals are over seeds of the drive, not over traces." in done.out
 
 
 @pytest.mark.parametrize(

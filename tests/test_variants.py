@@ -252,9 +252,9 @@ def test_drives_that_cannot_be_small_make_all_as_large() -> None:
     found = ssdlab.compare(variants=small, fit="64MiB", requests=20)
     assert {entry["exported_bytes"] for entry in found.variants.values()} == {least}
     assert "other-sizes" not in {remark.code for remark in found.remarks}
-    larger = [str(remark) for remark in found.remarks if remark.code == "fit-larger"]
-    assert any("lee2013" in line and "a drive that it is compared with cannot be smaller" in line for line in larger)
-    assert any(line.startswith("nvme-4g: ") and "with fewer blocks it could not collect" in line for line in larger)
+    (larger,) = [remark for remark in found.remarks if remark.code == "fit-larger"]
+    assert "lee2013, demo-4g: A drive that it is compared with cannot be smaller." in larger.why
+    assert larger.why.startswith("nvme-4g: With fewer blocks it could not collect")
 
 
 def test_drives_fitted_to_different_sizes_are_said_to_be() -> None:

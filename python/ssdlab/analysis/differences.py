@@ -168,17 +168,20 @@ def _load(first: str, label: str, runs: Mapping[str, RunData], variants: Mapping
     return ("measured", *measured, *times) if measured else ("times", *times) if times else ("",)
 
 
+ONE_LOAD = "Give all variants one load to compare drives and policies."
+
+
 def _of_load(first: str, found: tuple[str, ...], labels: Sequence[str]) -> Remark:
     kind, *what = found
     told = few(what, MOST_NAMED)
     if kind == "times":
-        sentence = f"The requests are those of {first}, at other times ({told}): differences include that of the load."
-        return Remark("other-times", NOTE, "", sentence, "Give all variants one load to compare drives and policies.", tuple(labels))
+        sentence = f"The requests are those of {first} at other times ({told}), so differences are of loads too."
+        return Remark("other-times", NOTE, "", sentence, ONE_LOAD, tuple(labels))
     if kind == "measured":
-        sentence = f"The measured requests are not those of {first} ({told}): differences are between parts of a run too."
+        sentence = f"The measured requests are not those of {first} ({told}), so differences are of parts of a run too."
         return Remark("other-requests", WARNING, "", sentence, "Give all variants one warm-up.", tuple(labels))
-    sentence = f"The requests are not those of {first} ({told}): differences are between loads too, and none are request by request."
-    return Remark("other-requests", WARNING, "", sentence, "Give all variants one load to compare drives and policies.", tuple(labels))
+    sentence = f"The requests are not those of {first} ({told}), so differences are of loads too."
+    return Remark("other-requests", WARNING, "", sentence, ONE_LOAD, tuple(labels), why="No difference is taken request by request.")
 
 
 def _of_sizes(first: str, sizes: Mapping[str, int], variants: Mapping[str, Any]) -> Iterator[Remark]:
@@ -191,13 +194,13 @@ def _of_sizes(first: str, sizes: Mapping[str, int], variants: Mapping[str, Any])
     exact = any(_size(size) == _size(base) for size in others.values())
     written = {label: f"{size:,} bytes" if exact else _size(size) for label, size in {first: base, **others}.items()}
     told = few([f"{label} {written[label]}" for label in others], MOST_NAMED)
-    sentence = f"Drives export different amounts: {first} {written[first]}; {told} ({_apart(far)})."
+    sentence, why = f"Drives export different amounts: {first} {written[first]}; {told} ({_apart(far)}).", ""
     if all(entry.get("fit") for entry in variants.values()) and len({entry["options"].get("fit") for entry in variants.values()}) == 1:
-        sentence, remedy = f"{sentence} All were fitted, and no size near these is one of all of them.", "Smaller blocks come closer."
+        remedy, why = "Smaller blocks come closer.", "All were fitted, and no size near these is one of all of them."
     else:
         remedy = "Fit all drives to one size: --fit trace, or --fit BYTES."
     severity = WARNING if far > CLOSE else NOTE
-    yield Remark("other-sizes", severity, "gc.write_amplification" if severity == WARNING else "", sentence, remedy)
+    yield Remark("other-sizes", severity, "gc.write_amplification" if severity == WARNING else "", sentence, remedy, why=why)
 
 
 def _apart(relative: float) -> str:

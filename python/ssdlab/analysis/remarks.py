@@ -132,8 +132,9 @@ def of_fio(file: str, ignored: Sequence[str], differs: Sequence[str]) -> Iterato
     for sentence in differs:
         yield Remark("fio-differs", WARNING, "", f"{file}: {sentence}.", "Compare the requests with those of fio (--write_iolog).")
     if ignored:
-        sentence = f"{file}: ignored, since they are about the host alone: {', '.join(ignored)}."
-        yield Remark("fio-ignored", NOTE, "", sentence, "The simulated host takes no time of its own.")
+        sentence = f"{file}: ignored, since they are about the host alone: {few(ignored, KEYS_NAMED)}."
+        why = f"All: {', '.join(ignored)}." if len(ignored) > KEYS_NAMED else ""
+        yield Remark("fio-ignored", NOTE, "", sentence, "The simulated host takes no time of its own.", why=why)
 
 
 MORE_SPARE = 1.05
@@ -151,18 +152,18 @@ def of_fit(fit: RunData, *, alike: bool = False) -> Iterator[Remark]:
     """
     asked, spare = fit["overprovisioning_before"], fit["overprovisioning"]
     if spare > asked * MORE_SPARE:
-        why = "whole blocks, thresholds or the size of the drives that it is compared with" if alike else "whole blocks or thresholds"
-        sentence = f"The fitted drive has an over-provisioning of {spare:.1%}, not {asked:.1%}: {why} need more."
+        sentence = f"The fitted drive has {spare:.1%} over-provisioning, not {asked:.1%}."
         remedy = "Smaller blocks (device.pages_per_block) or a lower gc.soft come closer."
-        yield Remark("fit-spare", WARNING, "gc.write_amplification", sentence, remedy)
+        why = "Whole blocks, thresholds or the size of the drives that it is compared with" if alike else "Whole blocks or thresholds"
+        yield Remark("fit-spare", WARNING, "gc.write_amplification", sentence, remedy, why=f"{why} need more.")
     needed, exported = fit["needed_bytes"], fit["exported_bytes"]
     if needed * MUCH_LARGER < exported:
-        why = f"with fewer blocks it could not collect at an over-provisioning of {asked:.1%}"
-        why = "a drive that it is compared with cannot be smaller" if alike else why
-        sentence = f"Only {needed:,} bytes are needed, but the fitted drive exports {exported:,}: {why}."
+        sentence = f"The fitted drive exports {exported:,} bytes, and only {needed:,} are needed."
         remedy = "Smaller blocks (device.pages_per_block), a lower gc.soft or more device.overprovisioning come closer."
-        rest = "A trace never writes the rest after the preparation; a generated workload uses all of it."
-        yield Remark("fit-larger", WARNING, "gc.write_amplification", sentence, remedy, why=rest)
+        why = f"With fewer blocks it could not collect at {asked:.1%} over-provisioning."
+        why = "A drive that it is compared with cannot be smaller." if alike else why
+        rest = "A trace never writes the rest after the preparation. A generated workload uses all of it."
+        yield Remark("fit-larger", WARNING, "gc.write_amplification", sentence, remedy, why=f"{why} {rest}")
 
 
 WIDE = 0.1
@@ -236,7 +237,7 @@ def of_named(runs: Mapping[str, Sequence[Remark]]) -> list[Remark]:
             found.setdefault(_condition(remark), {}).setdefault(name, remark)
     by_code: dict[tuple[str, str], list[Remark]] = {}
     for alike in found.values():
-        remark = _merged(list(alike.values()))
+        remark = _merged(alike)
         by_code.setdefault((remark.code, remark.about), []).append(replace(remark, where=() if len(alike) == len(runs) else tuple(alike)))
     return [remark for remarks in by_code.values() for remark in remarks]
 
@@ -246,12 +247,15 @@ def _condition(remark: Remark) -> tuple[str, ...]:
     return (remark.code, remark.severity, remark.about, *(NUMBER.sub("#", text) for text in (remark.sentence, remark.remedy)))
 
 
-def _merged(alike: Sequence[Remark]) -> Remark:
-    """One remark for several of one condition."""
-    first = alike[0]
-    same = len({NUMBER.sub("#", remark.why) for remark in alike}) == 1
-    sentence, remedy = (_over_all([getattr(remark, part) for remark in alike]) for part in ("sentence", "remedy"))
-    return replace(first, sentence=sentence, remedy=remedy, why=_over_all([remark.why for remark in alike]) if same else "")
+def _merged(alike: Mapping[str, Remark]) -> Remark:
+    """One remark for several of one condition, by run. Reasons that differ in more than numbers name their runs."""
+    first, *_ = alike.values()
+    sentence, remedy = (_over_all([getattr(remark, part) for remark in alike.values()]) for part in ("sentence", "remedy"))
+    reasons: dict[str, list[str]] = {}
+    for name, remark in alike.items():
+        reasons.setdefault(NUMBER.sub("#", remark.why), []).append(name)
+    told = [(listed(names) if len(reasons) > 1 else "", _over_all([alike[name].why for name in names])) for names in reasons.values()]
+    return replace(first, sentence=sentence, remedy=remedy, why=" ".join(f"{names}{why}" for names, why in told if why))
 
 
 def _over_all(texts: Sequence[str]) -> str:
@@ -330,7 +334,7 @@ def _no_collection(runs: Mapping[str, RunData]) -> Iterator[Remark]:
 def preparing(runs: Iterable[RunData]) -> str:
     """How to prepare the drive of runs in which GC did not run, as the end of a sentence."""
     if any(_at(result, "config.ftl.precondition.kind") == "ranges" for result in runs):
-        return 'set ftl.precondition.kind = "steady" beside --prefill, which alone writes its ranges once and prepares nothing else'
+        return 'set ftl.precondition.kind = "steady" beside --prefill, which alone writes its ranges once'
     return 'prepare the drive (ftl.precondition.kind = "steady")'
 
 
@@ -344,8 +348,10 @@ def gc_ran(result: RunData) -> bool | None:
 
 
 NOTHING_RANDOM = "All seeds gave the same runs: nothing here is random, and intervals of ± 0 say nothing."
-SEEDS_OF_A_TRACE = "A seed changes the drive's preparation and random choices, not the trace: intervals are not about other traces."
-SEEDS_OF_A_STATE = "A seed changes random choices of the drive, not its saved state or the trace: intervals are not about others."
+SEEDS_OF_A_TRACE = "Intervals are over seeds of the drive, not over traces."
+SEEDS_OF_A_STATE = "Intervals are over seeds of the drive, not over traces or saved states."
+CHANGED_BY_SEEDS = "A seed changes the drive's preparation and its random choices."
+CHANGED_FROM_A_STATE = "A seed changes the drive's random choices."
 
 
 def _seeds(runs: Mapping[str, RunData], differ: bool | None) -> Iterator[Remark]:
@@ -353,8 +359,8 @@ def _seeds(runs: Mapping[str, RunData], differ: bool | None) -> Iterator[Remark]
         yield Remark("nothing-random", WARNING, "", NOTHING_RANDOM, "One seed is enough.")
     elif differ and any(_at(result, "config.workload.trace") for result in runs.values()):
         from_state = any(_at(result, "precondition.kind") == "state" for result in runs.values())
-        sentence = SEEDS_OF_A_STATE if from_state else SEEDS_OF_A_TRACE
-        yield Remark("seeds-of-a-trace", NOTE, "", sentence, "Compare on several traces to know about these.")
+        sentence, why = (SEEDS_OF_A_STATE, CHANGED_FROM_A_STATE) if from_state else (SEEDS_OF_A_TRACE, CHANGED_BY_SEEDS)
+        yield Remark("seeds-of-a-trace", NOTE, "", sentence, "Compare on several traces.", why=why)
 
 
 class _Reason(NamedTuple):
@@ -370,7 +376,9 @@ REASONS = (
     _Reason("buffer", ("buffer.full_waits",), "no request waited for room in the write buffer"),
     _Reason("cache", ("cache.evictions",), "the cache evicted nothing"),
 )
-CHOOSE = "Leave one of them out, or choose a load and a drive under which they can differ."
+CHOOSE = "Leave one out, or choose a load and a drive under which they can differ."
+ONE_DIGEST = "Every request took the same time (one digest)."
+ONE_FIGURE = "All figures are equal to the last digit."
 KEYS_NAMED = 5
 """Maximum number of differing keys that a remark names."""
 
@@ -411,12 +419,11 @@ def _same_result(by_seed: Sequence[Sequence[RunData]], names: tuple[str, ...]) -
     first, every = by_seed[0], [result for results in by_seed for result in results]
     keys = list(dict.fromkeys(key for other in first[1:] for key in _differing(first[0], other)))
     if not keys:
-        return Remark("same-result", WARNING, "", "They have the same configuration, and the same result.", "Leave one of them out.", names)
+        return Remark("same-result", WARNING, "", "They have the same configuration, and the same result.", "Leave one out.", names)
     one_digest, one_figure = (all(len({of(result) for result in results}) == 1 for results in by_seed) for of in (_digest, _figures))
-    same = "every request took the same time (one digest)" if one_digest else "all figures are equal to the last digit"
     what = "nothing" if one_figure else "no response time"
-    sentence = f"What differs between them changed {what}, {same}: {few(keys, KEYS_NAMED)}{_reasons(keys, every)}."
-    return Remark("same-result", WARNING, "", sentence, CHOOSE, names)
+    sentence = f"{few(keys, KEYS_NAMED)} changed {what}{_reasons(keys, every)}."
+    return Remark("same-result", WARNING, "", sentence, CHOOSE, names, why=ONE_DIGEST if one_digest else ONE_FIGURE)
 
 
 def _reasons(keys: Sequence[str], results: Sequence[RunData]) -> str:
@@ -521,8 +528,8 @@ def _idle_axis(axis: str, same: Sequence[_Step], steps: int) -> Remark:
     place = f", {named(others)}" if others else ""
     reasons = _reasons(_differing(result, other), [result, other])
     what = "nothing" if all(_figures(one[1]) == _figures(next_one[1]) for one, next_one in same) else "no response time"
-    sentence = f"{axis} changed {what} at {len(same):,} of {steps:,} steps along it, the first from {at[axis]} to {after[axis]}{place}"
-    return Remark("same-result", WARNING, "", f"{sentence}{reasons}.", CHOOSE)
+    sentence = f"{axis} changed {what} at {len(same):,} of {steps:,} steps along it{reasons}."
+    return Remark("same-result", WARNING, "", sentence, CHOOSE, why=f"The first step is from {at[axis]} to {after[axis]}{place}.")
 
 
 # ---- display ---------------------------------------------------------------------------------------------------------

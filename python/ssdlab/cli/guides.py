@@ -57,7 +57,7 @@ GUIDES: Mapping[str, Guide] = MappingProxyType(
         ),
         "report": Guide(("ssdlab report results/both", "ssdlab report results/both --out both.html")),
         "plot": Guide(("ssdlab plot results/both", "ssdlab plot results/both latency_tail --out tail.pdf --width 3.4in")),
-        "why": Guide(("ssdlab why results/pgc --slowest 3", "ssdlab why results/pgc --request 1")),
+        "why": Guide(("ssdlab why results/pgc --slowest 3", "ssdlab why results/both --remarks")),
         "timeline": Guide(("ssdlab timeline run.json.gz", "ssdlab timeline results/seen --out seen.html")),
         "precondition": Guide(
             (

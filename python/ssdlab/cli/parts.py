@@ -53,7 +53,7 @@ PARTS: Mapping[str, Part] = MappingProxyType(
             "Change configuration keys on a local page, and see at once what follows, until Ctrl-C.", "ssdlab.cli.explore:explore"
         ),
         "report": Part("Write the report page of a run, a comparison or a sweep again, from its saved results.", "ssdlab.cli.runs:report"),
-        "why": Part("Explain why the slowest requests of a run were late: operations, GC jobs and blocks.", "ssdlab.cli.why:why"),
+        "why": Part("Explain why the slowest requests of a run were late, or the remarks below its tables.", "ssdlab.cli.why:why"),
         "plot": Part("Draw a figure for a paper from saved results.", "ssdlab.cli.plots:plot"),
         "timeline": Part(
             "Write a page of a timeline, and of the states of blocks over time, that opens without a network.",

@@ -8,14 +8,18 @@ from typing import Annotated
 
 import typer
 
+from ssdlab.analysis.remarks import as_dicts, shown
 from ssdlab.cli.output import print_json, warn
+from ssdlab.errors import UsageError
 from ssdlab.experiments.explaining import Question
+from ssdlab.experiments.loading import load, run_in
 from ssdlab.system.progress import RunProgress
 
 __all__ = ["why"]
 
 WIDTH = 80
 """Width of paragraphs, characters."""
+INDENT = "    "
 
 
 def why(
@@ -31,9 +35,13 @@ def why(
     request: Annotated[
         list[int] | None, typer.Option(min=0, help="Explain this request, by number from 0; may be repeated.", metavar="N")
     ] = None,
+    remarks: Annotated[bool, typer.Option("--remarks", help="Explain the remarks below the tables ([a], [b], ...), not requests.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else.")] = False,
 ) -> None:
     """The command `ssdlab why`."""
+    if remarks:
+        _explain_remarks(folder, of, named=slowest is not None or bool(request), as_json=as_json)
+        return
     question = Question(folder, of, slowest, request or ())
     found = question.kept
     if found is None:
@@ -45,3 +53,24 @@ def why(
         print_json(found.to_dict())
     else:
         typer.echo("\n\n".join(f"{textwrap.fill(one.paragraph, WIDTH)}\n\n{one.timeline}" for one in found))
+
+
+def _explain_remarks(folder: Path, of: str | None, *, named: bool, as_json: bool) -> None:
+    """Prints the remarks of a run, a comparison or a sweep, each with its reason.
+
+    Raises:
+        UsageError: `named`, since remarks are not of single requests; or the folder has no such run.
+    """
+    if named:
+        raise UsageError("--remarks: these are of the whole run: leave --slowest and --request out")
+    place = folder if of is None else run_in(folder, of)
+    found = shown(load(place).remarks)
+    if as_json:
+        print_json({"folder": str(place), "remarks": as_dicts((*found.remarks, *found.footnotes))})
+        return
+    for (line, _), remark in zip(found.lines(), (*found.remarks, *found.footnotes), strict=True):
+        typer.echo(textwrap.fill(line, WIDTH, subsequent_indent=INDENT))
+        if remark.why:
+            typer.echo(textwrap.fill(remark.why, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT))
+    if not found.lines():
+        typer.echo(f"{place}: no remarks")

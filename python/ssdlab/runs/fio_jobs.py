@@ -46,8 +46,7 @@ def _depth(jobs: Flows, scale: int) -> Iterator[Remark]:
         stages[stage] = stages.get(stage, 0) + flow.keys["queue_depth"]
     deepest = max(stages.values())
     if deepest >= scale > 1:
-        sentence = f"The drive has 1/{scale} of the dies of a whole one, and the jobs keep up to {deepest} requests outstanding: "
-        sentence += f"the load of each die is {scale} times as deep."
+        sentence = f"The drive has 1/{scale} of the dies of a whole one, so {deepest} requests load each die {scale} times as much."
         remedy = f"Divide iodepth or numjobs, and rates, by {scale}, or simulate the whole drive."
         yield Remark("fio-depth", WARNING, "latency_ns", sentence, remedy)
 

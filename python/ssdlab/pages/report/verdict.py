@@ -155,10 +155,10 @@ def _too_few(having: Sequence[Run]) -> str:
     """How many independent requests a run has, how many are needed, and what to do, in words."""
     counts = [found for run in having if (found := noise.independent(run)) is not None]
     some, every = min(counts, key=lambda pair: pair[0] / pair[1], default=(NEEDED, NEEDED))
-    if some >= NEEDED:
-        return "too few independent samples; --seeds 5 judges it"
-    wanted = float(f"{every * NEEDED / some:.1g}")
     trace = any(run.at("config.workload.trace") for run in having)
+    if some >= NEEDED:
+        return f"too few independent samples; {'a longer trace has more' if trace else '--seeds 5 judges it'}"
+    wanted = float(f"{every * NEEDED / some:.1g}")
     advice = "a longer trace has more" if trace else f"about {wanted:,.0f} requests have them, or --seeds 5 judges it"
     return f"about {some:,.0f} independent samples, {NEEDED:,} needed; {advice}"
 
@@ -199,9 +199,14 @@ def _sure(runs: Runs) -> Iterator[str]:
     first = [(run, change(runs, runs[0], run, place)) for place, _ in JUDGED for run in runs.runs[1:]]
     judged = [found for _, found in first if found is not None and found.half is not None]
     if judged:
-        yield f"± from the {noise.PARTS} parts of one run; --seeds 5 measures it."
+        yield f"± from the {noise.PARTS} parts of one run{_measured(runs)}."
     elif any(found is not None and not found.tie for _, found in first):
-        yield "Noise was not judged: one seed, and runs too short or without series; --seeds 5 measures it."
+        yield f"Noise was not judged: one seed, and runs too short or without series{_measured(runs)}."
+
+
+def _measured(runs: Runs) -> str:
+    """How seeds measure the noise, as the end of a sentence; empty for traces, which have no seeds."""
+    return "" if any(run.at("config.workload.trace") for run in runs) else "; --seeds 5 measures it"
 
 
 def _disagreements(runs: Runs) -> Iterator[str]:
