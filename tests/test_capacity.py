@@ -12,6 +12,7 @@ import pytest
 
 import ssdlab
 from conftest import Ssdlab
+from ssdlab.experiments.sweeping.definition import define
 from ssdlab.runs import capacity
 from ssdlab.system import states
 
@@ -117,6 +118,7 @@ requests = 4000
 seeds = 2
 [set]
 workload.read_share = 1.0
+ftl.precondition.kind = "fill"
 [grid]
 device.read_ns = [50300, 100600]
 load = [0.5, 0.9]
@@ -145,13 +147,28 @@ def test_a_sweep_has_load_as_an_axis_and_columns_of_the_capacity(ssdlab_command:
 
 def test_a_sweep_takes_the_capacity_of_a_named_point() -> None:
     axes = {"device.read_ns": [50_300, 100_600], "load": [0.4, 0.6]}
-    found = ssdlab.sweep(axes, **READS, load_of="device.read_ns = 100600")
+    filled = {**READS, "set": {**READS["set"], "ftl.precondition.kind": "fill"}}
+    found = ssdlab.sweep(axes, **filled, load_of="device.read_ns = 100600")
     assert {round(point.result.capacity.iops) for point in found} == {7_899}
     assert [round(point.result.utilisation.chips[0], 1) for point in found] == [0.2, 0.4, 0.4, 0.6]
     with pytest.raises(ssdlab.ConfigError, match="no axis has it"):
-        ssdlab.sweep(axes, **READS, load_of="npgc")
+        ssdlab.sweep(axes, **filled, load_of="npgc")
     with pytest.raises(ssdlab.ConfigError, match="other requests"):
         ssdlab.sweep({"load": [0.4], "workload.read_share": [0.5, 1.0]}, device="bux2011", requests=5000, load_of="1.0")
+
+
+def test_drives_of_a_sweep_by_load_are_settled_unless_it_says_how_they_are_prepared() -> None:
+    def prepared(**table: Any) -> tuple[object, object]:
+        sweep = define("sweep", {"device": "bux2011", "grid": {"load": [0.5]}, **table})
+        (point,) = sweep.points()
+        assert ("settled first" in sweep.to_toml()) == (point.set.get("ftl.precondition.settle") == 8)
+        return point.set.get("ftl.precondition.kind"), point.set.get("ftl.precondition.settle")
+
+    assert prepared() == ("steady", 8)
+    assert prepared(set={"gc.soft": 0.1}) == ("steady", 8)
+    assert prepared(set={"ftl.precondition.settle": 0}) == (None, 0)
+    assert prepared(prefill="some.csv") == prepared(trace="some.csv") == prepared(state="some.state") == (None, None)
+    assert prepared(grid={"time_scale": [0.5]}) == (None, None)
 
 
 def test_a_study_has_loads(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
@@ -176,6 +193,17 @@ def test_a_trace_is_loaded_by_its_own_times(tmp_path: Path) -> None:
     result = ssdlab.run(device="bux2011", trace=tmp_path / "reads.csv", load=0.9)
     assert result.capacity.iops == pytest.approx(1e9 / READ_NS, rel=1e-3)
     assert result.utilisation.chips[0] == pytest.approx(0.9, rel=0.01)
+
+
+def test_bursts_of_a_trace_hide_no_capacity(tmp_path: Path) -> None:
+    """A hundred bursts of fifty reads at uneven distances: the drive works without a rest at its capacity, and no faster."""
+    gaps = [1_000 + (index * 7919) % 90_000 for index in range(100)]
+    starts = [sum(gaps[:index]) for index in range(100)]
+    rows = [f"{start},R,{(50 * burst + index) * 4096},4096" for burst, start in enumerate(starts) for index in range(50)]
+    (tmp_path / "bursts.csv").write_text("timestamp_us,op,offset_bytes,size_bytes\n" + "\n".join(rows) + "\n")
+    found = ssdlab.run(device="bux2011", trace=tmp_path / "bursts.csv", load=0.5).capacity
+    assert found.low_iops <= 1e9 / READ_NS <= found.high_iops
+    assert found.high_iops - found.low_iops < 0.1 * found.iops
 
 
 @pytest.mark.parametrize(

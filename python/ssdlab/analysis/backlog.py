@@ -14,19 +14,20 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ssdlab.analysis.uncertainty import student_t
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["FEWEST", "Backlog", "backlog"]
+__all__ = ["FEWEST", "RESOLUTION", "Backlog", "backlog"]
 
 PARTS = 20
 """Number of parts of a run, of equal numbers of requests. Changes of the backlog from one to the next are nearly independent."""
 BEGINNING = 2
 """Number of parts at the beginning that are left out, in which the backlog of an overloaded drive is still short."""
-MATERIAL = 0.005
+RESOLUTION = MATERIAL = 0.005
 """Growth of the backlog, in seconds for each second of arrivals, that counts as none; also the resolution of a rate."""
 FEWEST = 1000
 """Minimum number of requests, 50 for each part."""
@@ -46,11 +47,13 @@ class Backlog:
     """Seconds by which the backlog grew for each second of arrivals."""
     growth_half: float
     """Half width of the 95 % interval of `growth`."""
+    rises: bool
+    """Whether the drive never caught up again: see `_rises`. It tells an overload by bursts, whose growth has a wide interval."""
 
     @property
     def grows(self) -> bool:
         """Whether the backlog grew by more than chance explains, and by more than 0.5 % of the time."""
-        return self.growth > max(self.growth_half, MATERIAL)
+        return self.growth > MATERIAL and (self.growth > self.growth_half or self.rises)
 
 
 def backlog(arrivals_ns: NDArray[np.int64], responses_ns: NDArray[np.int64]) -> Backlog:
@@ -60,8 +63,6 @@ def backlog(arrivals_ns: NDArray[np.int64], responses_ns: NDArray[np.int64]) -> 
         arrivals_ns: arrivals of the requests in their order, at least `FEWEST`.
         responses_ns: their response times.
     """
-    import numpy as np  # noqa: PLC0415 (it takes longer than many runs)
-
     busy_until = np.maximum.accumulate(arrivals_ns + responses_ns)
     length = len(arrivals_ns) // PARTS
     ends = np.arange(BEGINNING, PARTS + 1) * length - 1
@@ -74,7 +75,18 @@ def backlog(arrivals_ns: NDArray[np.int64], responses_ns: NDArray[np.int64]) -> 
         served_half=max(_half(advanced) / worked, MATERIAL) * requests / worked if worked else math.inf,
         growth=worked / span - 1 if span else math.inf,
         growth_half=_half(growths) / span if span else 0.0,
+        rises=_rises(busy_until - arrivals_ns, worked * 1e9),
     )
+
+
+def _rises(backlogs_ns: NDArray[np.int64], worked_ns: float) -> bool:
+    """Whether the shortest backlog of the last quarter of the requests is longer than those before, and than chance makes it.
+
+    It must be longer than that of the third quarter, 1.5 times that of the second, and the work of as many requests as the square root of
+    their number, by which a Poisson process scatters.
+    """
+    second, third, fourth = (int(part.min()) for part in np.array_split(backlogs_ns, 4)[1:])
+    return fourth > third and fourth >= 1.5 * second and fourth * math.sqrt(len(backlogs_ns)) >= worked_ns
 
 
 def _half(changes: NDArray[np.float64]) -> float:

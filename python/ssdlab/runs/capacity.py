@@ -18,8 +18,10 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ssdlab import _core
-from ssdlab.analysis.backlog import FEWEST, Backlog, backlog
+from ssdlab.analysis.backlog import FEWEST, RESOLUTION, Backlog, backlog
 from ssdlab.asking.plans import SCALE_KEY, Loaded, Setup, requests_of, warm_up_of
 from ssdlab.errors import ConfigError, Error, FileError, Interrupted, UsageError
 from ssdlab.runs.batch import Job, execute
@@ -42,7 +44,7 @@ MOST_REQUESTS = 200_000
 """Maximum number of requests of a run of a search, after the warm-up."""
 FOLDER = "capacities"
 """Folder of capacities found before, in that of the states of drives."""
-VERSION = 1
+VERSION = 2
 """Version of the search: a change of its outcome raises it."""
 
 
@@ -52,7 +54,8 @@ class Capacity:
 
     iops: float
     low_iops: float
-    """Lower end of the 95 % interval, which includes rates in between that the drive was seen to sustain."""
+    """Lower end of the 95 % interval, which includes faster rates that the drive was seen to sustain. Of a trace it is about these very
+    requests; of a generated workload about others of the kind."""
     high_iops: float
     sustained_iops: float
     """The highest rate at which the backlog was not seen to grow."""
@@ -133,7 +136,8 @@ class _Search:
         self.runs = 0
         """Number of runs that were done."""
         self._setup, self._scheme = setup, scheme
-        self._steps = _steps()
+        workload = json.loads(setup.build(scheme).get("workload"))
+        self._steps = _steps(replayed=all(flow.get("trace") for flow in (workload, *workload["flows"])))
 
     @classmethod
     def of(cls, one: Wanted) -> _Search:
@@ -227,8 +231,6 @@ def _key(setup: Setup, scheme: str | None) -> str:
 
 def _backlog(result: Result) -> Backlog:
     """The backlog during a run, by its log, which is removed."""
-    import numpy as np  # noqa: PLC0415 (it takes longer than many runs)
-
     log = result.requests
     measured = ~log["warm_up"].to_numpy()
     arrivals, responses = log["arrival_ns"].to_numpy()[measured], log["response_ns"].to_numpy()[measured]
@@ -240,8 +242,11 @@ def _backlog(result: Result) -> Backlog:
     return backlog(arrivals[order], responses[order])
 
 
-def _steps() -> Generator[float, Backlog, Capacity]:
-    """Yields factors of the workload's rate, receives the backlog of each run, and returns the capacity."""
+def _steps(*, replayed: bool) -> Generator[float, Backlog, Capacity]:
+    """Yields factors of the workload's rate, receives the backlog of each run, and returns the capacity.
+
+    `replayed`: the requests are those of traces.
+    """
     own = yield 1.0
     if math.isinf(own.offered):
         raise UsageError("all requests arrive at once: load needs the times of arrivals; take a trace that has them")
@@ -267,7 +272,8 @@ def _steps() -> Generator[float, Backlog, Capacity]:
             step = 2 * step if scale > guess else step
     if lowest is None:
         raise UsageError(_never_filled(sustained * own.offered))
-    return _capacity(own.offered, lowest, sustained, runs)
+    half = RESOLUTION * lowest[1].served if replayed else lowest[1].served_half
+    return _capacity(own.offered, lowest, half, sustained, runs)
 
 
 def _next(guess: float, step: float, sustained: float, grew: float | None) -> float | None:
@@ -288,15 +294,15 @@ def _never_filled(rate: float) -> str:
     )
 
 
-def _capacity(own_rate: float, lowest: tuple[float, Backlog], sustained: float, runs: int) -> Capacity:
+def _capacity(own_rate: float, lowest: tuple[float, Backlog], half: float, sustained: float, runs: int) -> Capacity:
     scale, found = lowest
     kept = sustained * own_rate
     guess = scale / (1 + found.growth)
-    low = found.served - found.served_half
+    low = found.served - half
     return Capacity(
         iops=found.served,
         low_iops=min(low, kept) if sustained < guess * (1 - 1.5 * MARGIN) else low,
-        high_iops=max(found.served + found.served_half, kept),
+        high_iops=max(found.served + half, kept),
         sustained_iops=kept,
         grew_iops=found.offered,
         time_scale=float(f"{guess:.6g}"),

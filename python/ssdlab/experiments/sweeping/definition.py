@@ -125,6 +125,7 @@ class Sweep:
                 options |= value.options
                 keys |= value.set
             named = [(axis.name, value) for axis, value in zip(axes, combination, strict=True)]
+            keys = settled(options, keys)
             yield Point(
                 values={name: value.value for name, value in named},
                 options=options,
@@ -133,9 +134,20 @@ class Sweep:
                 folder=_folder_name(named),
             )
 
+    def _on_settling(self) -> list[str]:
+        """A comment on drives that are settled without being told so."""
+        added = [key for point in self.points() for key in point.set if key in SETTLED and key not in self.set]
+        by_hand = {key for axis in self.axes for value in axis.values for key in value.set}
+        keys = [_line(key, value) for key, value in SETTLED.items() if key in added and key not in by_hand]
+        return [f"# Drives with a load are settled first: {', '.join(keys)}"] if keys else []
+
     def to_toml(self) -> str:
         """The sweep as a TOML file."""
-        lines = [f"# A sweep of {len(self):,} points by ssdlab {version()}", *(_line(key, value) for key, value in self.options.items())]
+        lines = [
+            f"# A sweep of {len(self):,} points by ssdlab {version()}",
+            *self._on_settling(),
+            *(_line(key, value) for key, value in self.options.items()),
+        ]
         lines += [] if self.series is None else [_line(SERIES, self.series)]
         lines += [_line(LEAVE_OUT, self.leave_out_refused)] if self.leave_out_refused else []
         for name, table in ((SET, self.set), (COLUMNS, self.columns), (SCREEN, self.screen.table if self.screen else {})):
@@ -149,6 +161,20 @@ class Sweep:
             rows = (f"  {value_text([value.value for value in row])}," for row in group.rows)
             lines += ["", f"[[{ZIP}]]", _line("axes", [axis.name for axis in group.axes]), "rows = [", *rows, "]"]
         return "\n".join(lines) + "\n"
+
+
+SETTLED = {"ftl.precondition.kind": "steady", "ftl.precondition.settle": 8}
+"""How drives are prepared whose load is a share of what they sustain in the long run."""
+
+
+def settled(options: Mapping[str, Any], keys: dict[str, Any]) -> dict[str, Any]:
+    """The keys of a point, with those that settle its drive if it has a load and nothing says how the drive is prepared.
+
+    A trace has no further requests to settle a drive with.
+    """
+    said = any(options.get(name) is not None for name in ("state", "prefill", "trace", "fio", "config"))
+    said |= any(key.startswith(("ftl.precondition.", "workload.trace", "workload.flows")) for key in keys)
+    return keys if said or options.get("load") is None else {**keys, **SETTLED}
 
 
 def load(path: Path) -> Sweep:
