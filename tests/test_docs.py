@@ -274,6 +274,21 @@ def test_commands_are_copied_without_their_prompt(site: Path, tmp_path: Path) ->
         assert page.value(copied).startswith("make build ")
 
 
+def test_long_references_can_be_filtered(site: Path, tmp_path: Path) -> None:
+    """The rows with all words stay, with the headings of their sections."""
+    shown = "[...document.querySelectorAll('{}')].filter(part => part.offsetParent).map(part => (part.cells?.[0] ?? part).innerText.trim())"
+    with browser(tmp_path / "profile") as page:
+        page.visit((site / "configuration.html").as_uri())
+        every = page.value(shown.format("tbody tr"))
+        for words in ("rated wear", ""):
+            page.value(f"document.querySelector('.filter input').value = '{words}'")
+            page.value("document.querySelector('.filter input').dispatchEvent(new Event('input'))")
+            rows = page.value(shown.format("tbody tr"))
+            assert "wear.rated_cycles" in rows
+            assert (len(rows) < 20) if words else rows == every
+            assert ("gc" in {title.rstrip("¶") for title in page.value(shown.format("h2"))}) == (not words)
+
+
 @pytest.mark.full
 def test_the_site_is_searched_from_disk(site: Path, tmp_path: Path) -> None:
     """For pages from disk, browsers run no worker, which the search would use."""

@@ -51,15 +51,21 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def made(*, drawn: bool) -> Iterator[tuple[str, str]]:
     """Path and text of each page and picture."""
-    yield "configuration.md", _core.configuration_reference()
-    yield "reference/statistics.md", _core.statistics_reference()
-    yield "reference/cli.md", command_reference.page()
+    yield "configuration.md", filtered(_core.configuration_reference())
+    yield "reference/statistics.md", filtered(_core.statistics_reference())
+    yield "reference/cli.md", filtered(command_reference.page())
     for name, (title, path) in CSV_PAGES.items():
         yield name, f"# {title}\n\n{table(DOCS / path)}"
     yield "findings-in-full.md", findings.page()
     yield from cross.files()
     yield from ((f"evidence/{name}", text) for name, text in calibrated_drives.files())
     yield from of_studies(drawn=drawn)
+
+
+def filtered(page: str) -> str:
+    """A page with a field below its title that filters the rows of its tables (`javascripts/filter.js`)."""
+    title, rest = page.split("\n", 1)
+    return f'{title}\n\n<div class="filtered"></div>\n{rest}'
 
 
 def table(path: Path) -> str:
