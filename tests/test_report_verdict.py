@@ -434,15 +434,15 @@ def test_the_parts_that_make_most_of_the_difference_are_named() -> None:
         with_parts(45_000, gc=10_000, array=30_000, die_queue=5_000),
     )
     (line,) = reasons(first, second)
-    assert line == "Why s1 takes less time than s0, in the mean of a request: waiting for garbage collection 10.0 µs instead of 70.0 µs."
+    assert line == "Why s1 is faster than s0 on average: waiting for garbage collection 10.0 µs instead of 70.0 µs."
     (line,) = reasons(second, first)
-    assert line.startswith("Why s1 takes more time than s0")
+    assert line.startswith("Why s1 is slower than s0")
 
 
 def test_of_several_the_one_that_differs_most_is_explained() -> None:
     near, far = with_parts(90_000, gc=60_000, array=30_000), with_parts(40_000, gc=10_000, array=30_000)
     (line,) = reasons(with_parts(100_000, gc=70_000, array=30_000), near, far)
-    assert line.startswith("Why s2 takes less")
+    assert line.startswith("Why s2 is faster")
 
 
 def test_a_tie_has_no_reason() -> None:
@@ -467,7 +467,7 @@ def test_the_demonstration_shows_a_drive_in_use_whose_schemes_differ(tmp_path: P
         assert sum(sum(row) if isinstance(row, list) else row for row in moved[: len(moved) // 10]) > 0
     runs.report(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
-    assert "Why nvme takes less time than pgc, in the mean of a request: waiting for garbage collection" in page
+    assert "Why nvme is faster than pgc on average: waiting for garbage collection" in page
 
 
 def test_a_size_that_fit_chose_is_told_as_fit(tmp_path: Path) -> None:

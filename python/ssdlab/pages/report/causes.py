@@ -91,8 +91,8 @@ BEHIND: dict[str, tuple[Counter, ...]] = {
         *COLLECTION,
         Counter("gc.preemptions", "{} preemptions of GC by the host"),
         Counter("gc.suspensions", "{} GC operations suspended"),
-        Counter("gc.state_ns.s2", "{} of pools' time with writes held back (S2)", "ns"),
-        Counter("gc.state_ns.s3", "{} of pools' time with all requests held back (S3)", "ns"),
+        Counter("gc.state_ns.s2", "pools held writes back (S2) for {}", "ns"),
+        Counter("gc.state_ns.s3", "pools held all requests back (S3) for {}", "ns"),
     ),
     "die_queue": BUSY,
     "bus_queue": (

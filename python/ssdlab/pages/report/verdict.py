@@ -96,8 +96,8 @@ def _why(runs: Runs) -> Iterator[str]:
     _, other = max(real, key=lambda pair: pair[0])
     found = list(causes(runs[0], other))
     if found:
-        faster = "less" if (other.at(MEAN) or 0) < (runs[0].at(MEAN) or 0) else "more"
-        yield f"Why {other.label} takes {faster} time than {runs[0].label}, in the mean of a request: {', '.join(found)}."
+        faster = "faster" if (other.at(MEAN) or 0) < (runs[0].at(MEAN) or 0) else "slower"
+        yield f"Why {other.label} is {faster} than {runs[0].label} on average: {', '.join(found)}."
 
 
 def _warm_up(runs: Runs) -> Iterator[str]:
