@@ -375,7 +375,7 @@ print(result)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"1 1 0.1 nbd+unix:///?socket={tmp_path}/a.sock")
-    assert re.search(r"answers came more than 100 us after", done.stdout)
+    assert re.search(r"answers were more than 100 us late", done.stdout)
 
 
 # Clients by others.

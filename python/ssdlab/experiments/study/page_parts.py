@@ -80,7 +80,7 @@ EFFECTS_INTRODUCTION = (
 EFFECTS_CAPTION = (
     "Each point is one published number against the simulated number. Left: numbers that compare two others (changes in percent, "
     "differences in points, ratios as changes in percent). Right: all other numbers, in their own units. The band is a factor of two. "
-    "A point is hollow if a parameter was chosen with the number in view."
+    "A hollow point was fitted, not predicted."
 )
 NOT_REPRODUCED = "Not reproduced"
 NOT_REPRODUCED_HEADS = ("finding", "study", "published", "simulated", "expected")

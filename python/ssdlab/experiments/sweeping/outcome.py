@@ -266,7 +266,5 @@ def _alike(found: Best) -> str:
     if len(found.point.seeds) < 2:
         replayed = (found.point.runs[0].result.get("config") or {}).get("workload", {}).get("trace")
         return f". One seed: whether that is chance is not known{'' if replayed else ' (seeds = 5)'}."
-    text = f". Of {found.others:,} other points, {found.alike:,} are not known to differ from the best." if found.alike > 1 else "."
-    if found.others > FEW_POINTS:
-        text += " The best of many points is flattered by chance: run it again under other seeds."
-    return text
+    text = f". {found.alike:,} others may be as good." if found.alike > 1 else "."
+    return f"{text} Run the best again with new seeds." if found.others > FEW_POINTS else text

@@ -53,13 +53,13 @@ FIGURES = """<div class="found"><section id="figures" aria-label="Figures">
 <figure id="sweep"><ul class="key" id="lines"></ul><div class="plots"></div>
 <figcaption><p class="muted">{about}</p></figcaption><div id="apart"></div></figure></section>
 """
-CHANGES = """<section id="along"><h2>Along each axis</h2><p class="muted">The change of <span id="changed"></span> against the first value
-of an axis, over all values of the other axes. {interval} The range is that of the pairs of points that differ in this axis only.</p>
+CHANGES = """<section id="along"><h2>Along each axis</h2><p class="muted"><span id="changed"></span> against the first value of
+each axis, averaged over the others. {interval} The range is that of the pairs of points that differ in this axis only.</p>
 {table}</section>
 """
 END_OF_FOUND = "</div>\n"
-OVER_SEEDS = "± is the 95 % interval over seeds, of which each gives one mean over all pairs."
-OVER_PAIRS = "One seed: ± is the 95 % interval over the pairs, not over what chance does."
+OVER_SEEDS = "± is the 95 % interval over seeds."
+OVER_PAIRS = "One seed: ± is the 95 % interval over pairs of points, not over chance."
 POINTS = """<section id="points"><h2>Points</h2><p class="muted">A heading sorts, the choices show a part. {seeds}{pages}</p>
 <div id="filters" class="choices" role="group" aria-label="Which points are shown"></div><p id="shown" role="status" class="muted"></p>
 {table}{told}<button type="button" id="more" hidden>Show all</button> <button type="button" id="rows-csv">CSV</button></section>

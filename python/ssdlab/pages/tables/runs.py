@@ -517,14 +517,15 @@ def speed_line(result: RunData) -> str:
         text += f", after {duration(prepared * 1e9)} of preparation"
     late = result.get("late")
     if late is not None:
-        return text + f". Served {late['scale']:g} times slower than real time; {_late(result, late)}{_power_cut(result)}"
+        pace = "in real time" if late["scale"] == 1 else f"{late['scale']:g} times slower than real time"
+        return text + f". Served {pace}; {_late(result, late)}{_power_cut(result)}"
     return text + (f" (simulator speed: {three(speed)} requests/s)" if speed is not None else "")
 
 
 def _late(result: RunData, late: Mapping[str, Any]) -> str:
     """The lateness of the answers of a served drive, as text."""
     answers = sum(result["requests"].values())
-    those = f"{late['count']:,} of {answers:,} answers came more than 100 us after they were due"
+    those = f"{late['count']:,} of {answers:,} answers were more than 100 us late"
     return f"{those} (mean {duration(late['mean'])}, worst {duration(late['max'])})"
 
 
