@@ -11,5 +11,6 @@ A module imports only from modules above it in this table, and from rooms below 
 | `measures` | which numbers does a result have, by path? |
 | `paired` | which requests became faster from one run to another? |
 | `uncertainty` | how wide is a confidence interval? (all arithmetic of it) |
+| `effects` | does a change hold over workloads, and among many that were looked at? |
 | `backlog` | did a drive keep up with its requests, and how fast did it work? |
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from ssdlab.experiments.sweeping.definition import Point
 from ssdlab.experiments.sweeping.definition import load as load_definition
 from ssdlab.experiments.sweeping.fitted import with_spare
 from ssdlab.experiments.sweeping.points import SweepPoint
+from ssdlab.experiments.sweeping.questions import dated
 from ssdlab.experiments.sweeping.result import SweepResult
 from ssdlab.experiments.sweeping.running import DEFINITION_FILE
 from ssdlab.pages.report.runs import read_result, saved_in, title_of, title_parts, undamaged
@@ -122,6 +124,7 @@ def load_sweep(folder: Path) -> SweepResult:
         FileError: a file cannot be read.
     """
     sweep = load_definition(folder / DEFINITION_FILE)
+    sweep = replace(sweep, questions=dated(sweep.questions, folder, has_results=True))
     points: list[SweepPoint] = []
     left: list[Point] = []
     for point in sweep.points():

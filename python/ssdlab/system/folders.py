@@ -36,6 +36,7 @@ __all__ = [
     "COMPARISON_FILE",
     "DEFINITION_FILE",
     "LOG_FILE",
+    "QUESTIONS_FILE",
     "QUEUEING_FILE",
     "REPORT_FILE",
     "RESULT_FILE",
@@ -74,6 +75,8 @@ SWEEP_TABLES = ("results.parquet", "results.csv")
 ARTIFACT_FILE = "artifact.json"
 
 DEFINITION_FILE = "sweep.toml"
+QUESTIONS_FILE = "questions.json"
+"""Name of the file with the questions of a sweep: those stated before its runs, and later ones."""
 MANIFEST = ".ssdlab.json"
 STAGE = ".ssdlab-new"
 FINISHED_LATER = "the new results are complete in .ssdlab-new: the next ssdlab command that opens the folder moves them"
@@ -102,7 +105,7 @@ INDEX: dict[Kind, tuple[str, ...]] = {
 """Files that refer to the other files of a set, by kind: they are removed first and moved last."""
 INDICES = frozenset(name for names in INDEX.values() for name in names)
 RUN_FILES = (RESULT_FILE, LOG_FILE, TIMELINE_FILE, BLOCKS_FILE, SLOWEST_FILE)
-OF_FOLDERS = (MANIFEST, DEFINITION_FILE, *RUN_FILES)
+OF_FOLDERS = (MANIFEST, DEFINITION_FILE, QUESTIONS_FILE, *RUN_FILES)
 """Files written to a result folder itself, not to the hidden folder in it."""
 
 

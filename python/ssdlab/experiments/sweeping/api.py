@@ -35,6 +35,7 @@ def sweep(
     columns: Mapping[str, str] | None = None,
     screen: Mapping[str, Any] | None = None,
     leave_out_refused: bool = False,
+    questions: Sequence[Mapping[str, Any]] = (),
     progress: bool = False,
     **options: Unpack[SweepOptions],
 ) -> SweepResult:
@@ -58,6 +59,8 @@ def sweep(
         columns: derived columns: arithmetic over figures, such as `{"moved": "gc.pages_moved / gc.jobs"}`.
         screen: drops points that are clearly worse after few seeds: `{"by": "p99"}`, and perhaps `among`, `first` and `keep`.
         leave_out_refused: whether to leave out points that cannot be simulated (`refused` of the result), instead of raising.
+        questions: what is compared, stated before the runs: `[{"compare": "scheme", "against": "npgc", "figures": ["p99"]}]`, and perhaps
+            `values`, `by` and `across`. `comparisons` of the result has the answers.
         progress: whether to show progress on standard error, if it is a terminal.
 
     Raises:
@@ -71,7 +74,8 @@ def sweep(
         **options,
         "seeds": seeds,
         "series": series,
-        "zip": _tables(zip) or None,
+        "zip": _tables("zip", zip) or None,
+        "questions": _tables("questions", questions) or None,
         "random": None if random is None else mapping("random", random),
         "columns": None if columns is None else mapping("columns", columns),
         "screen": None if screen is None else mapping("screen", screen),
@@ -93,10 +97,11 @@ def _name(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{axis} = {value}" for axis, value in values.items())
 
 
-def _tables(given: object) -> list[Mapping[str, Any]]:
+def _tables(name: str, given: object) -> list[Mapping[str, Any]]:
     if isinstance(given, str | Mapping) or not isinstance(given, Sequence):
-        raise UsageError(f"zip = {shown(given)}: expected a list of tables with axes and rows")
-    return [mapping("zip", entry) for entry in given]
+        expected = "axes and rows" if name == "zip" else "compare"
+        raise UsageError(f"{name} = {shown(given)}: expected a list of tables with {expected}")
+    return [mapping(name, entry) for entry in given]
 
 
 def _listed(axis: str, values: object) -> list[Any]:

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from ssdlab.asking.keys import AxisValue
 from ssdlab.asking.plans import value_text
 from ssdlab.experiments.sweeping.points import SEED, SweepPoint
 from ssdlab.pages.drawings import geometric
 
-if TYPE_CHECKING:
-    from ssdlab.experiments.sweeping.definition import SweepAxis
-
-__all__ = ["WIDE", "Uses", "is_wide", "loads", "needs_log", "numbers_of", "uses"]
+__all__ = ["WIDE", "Axis", "Uses", "is_wide", "loads", "needs_log", "numbers_of", "uses"]
 
 WIDE = 10.0
 """Ratio of the largest to the smallest value from which on an axis is logarithmic."""
 SCHEME = "scheme"
-LOADS = {"workload", "trace", "fio"}
-"""Options that say what the host requests."""
+LOADS = {"workload", "trace", "fio", "workload.trace"}
+"""Options and keys that say what the host requests."""
+
+
+class Axis(Protocol):
+    """An axis of a sweep."""
+
+    @property
+    def name(self) -> str:
+        """Name of the axis."""
+
+    @property
+    def values(self) -> Sequence[AxisValue]:
+        """Values of the axis."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +72,9 @@ def uses(
     return Uses(x, lines, (*panels, *(axis for axis in rest if axis != lines)))
 
 
-def loads(axes: Sequence[SweepAxis]) -> list[str]:
+def loads(axes: Sequence[Axis]) -> list[str]:
     """The axes of workloads."""
-    return [axis.name for axis in axes if LOADS & {axis.name, *(key for value in axis.values for key in value.options)}]
+    return [axis.name for axis in axes if LOADS & {axis.name, *(key for value in axis.values for key in (*value.options, *value.set))}]
 
 
 def is_wide(numbers: Sequence[float]) -> bool:

@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,10 @@ from ssdlab.asking.plans import SHORTHANDS, Loaded, value_text
 from ssdlab.asking.varied import GRID, SCHEMES, SEEDS, VARY, as_grid
 from ssdlab.checks import nearest, shown, text
 from ssdlab.errors import ConfigError
-from ssdlab.experiments.sweeping import columns, screening
+from ssdlab.experiments.sweeping import columns, questions, screening
+from ssdlab.experiments.sweeping.axes import loads
 from ssdlab.experiments.sweeping.designs import Drawn, drawn, unique, zipped
+from ssdlab.experiments.sweeping.questions import Question
 from ssdlab.experiments.sweeping.screening import Screen
 from ssdlab.system.folders import LONGEST_NAME, folder_name
 
@@ -30,8 +32,8 @@ OPTIONS = tuple(name for name in options_of(SweepOptions) if name != "set")
 AXIS_OPTIONS = tuple(name for name in OPTIONS if name not in ("verify", "alone", "state_cache"))
 """Options of a run that an axis can vary, besides the keys of the configuration."""
 SEED, SERIES, LEAVE_OUT = "seed", "series", "leave_out_refused"
-ZIP, RANDOM, COLUMNS, SCREEN = "zip", "random", "columns", "screen"
-KEYS = (*OPTIONS, SCHEMES, SEEDS, SERIES, LEAVE_OUT, SET, VARY, GRID, ZIP, RANDOM, COLUMNS, SCREEN)
+ZIP, RANDOM, COLUMNS, SCREEN, QUESTIONS = "zip", "random", "columns", "screen", "questions"
+KEYS = (*OPTIONS, SCHEMES, SEEDS, SERIES, LEAVE_OUT, SET, VARY, GRID, ZIP, RANDOM, COLUMNS, SCREEN, QUESTIONS)
 MOST_RECORDED = 100
 """Number of points up to which the runs of a sweep are recorded over time by default, and get their pages: some 600 kB a point."""
 MOST_POINTS = 20_000
@@ -101,6 +103,8 @@ class Sweep:
     """Formulas of derived columns."""
     screen: Screen | None = None
     """How points that are clearly worse are dropped early, if at all."""
+    questions: tuple[Question, ...] = ()
+    """What is compared, as stated before the runs or later."""
 
     @property
     def axes(self) -> tuple[SweepAxis, ...]:
@@ -160,6 +164,8 @@ class Sweep:
         for group in together:
             rows = (f"  {value_text([value.value for value in row])}," for row in group.rows)
             lines += ["", f"[[{ZIP}]]", _line("axes", [axis.name for axis in group.axes]), "rows = [", *rows, "]"]
+        for question in self.questions:
+            lines += ["", f"[[{QUESTIONS}]]", *(_line(key, value) for key, value in question.table.items())]
         return "\n".join(lines) + "\n"
 
 
@@ -222,6 +228,9 @@ def define(name: str, table: Mapping[str, Any], folder: Path | None = None) -> S
         screen=None if SCREEN not in table else screening.read(f"{name}: {SCREEN}", table[SCREEN], groups[-1].axes[-1], axes),
     )
     _check_said_once(sweep)
+    if QUESTIONS in table:
+        axes_ = [axis for axis in sweep.axes if len(axis.values) > 1]
+        sweep = replace(sweep, questions=questions.read(f"{name}: {QUESTIONS}", table[QUESTIONS], axes_, loads(axes_)))
     if len(sweep) > MOST_POINTS:
         counts = " x ".join(f"{len(group.rows):,} ({', '.join(axis.name for axis in group.axes)})" for group in sweep.groups)
         raise ConfigError(f"{name}: {len(sweep):,} points, {counts}: expected at most {MOST_POINTS:,} in a sweep; split the grid")

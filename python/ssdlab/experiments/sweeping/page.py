@@ -54,8 +54,11 @@ FIGURES = """<div class="found"><section id="figures" aria-label="Figures">
 <figcaption><p class="muted">{about}</p></figcaption><div id="apart"></div></figure></section>
 """
 CHANGES = """<section id="along"><h2>Along each axis</h2><p class="muted"><span id="changed"></span> against the first value of
-each axis, averaged over the others. {interval} The range is that of the pairs of points that differ in this axis only.</p>
+each axis, averaged over the others. {interval} The range is that of the pairs of points that differ in this axis only.
+Axis and figure were chosen after the runs.</p>
 {table}</section>
+"""
+ANSWERS = """<section id="questions"><h2>Questions</h2><p class="muted">{about}</p>{table}</section>
 """
 END_OF_FOUND = "</div>\n"
 OVER_SEEDS = "± is the 95 % interval over seeds."
@@ -97,6 +100,7 @@ def page(sweep: SweepResult, folder: Path) -> str:
         if sweep.compared
         else "",
         END_OF_FOUND,
+        *_answers(sweep),
         page_remarks.warnings(told) + page_remarks.notes(told),
         POINTS.format(
             seeds=SINGLE if several else "",
@@ -124,6 +128,16 @@ def _lead(sweep: SweepResult) -> Iterator[str]:
     left = [f"{len(sweep.left):,} points have no result yet"] if sweep.left else []
     for text in (*failed[:MOST_FAILED], *more, *left):
         yield f'<p class="warning">{html.escape(text)}.</p>\n'
+
+
+def _answers(sweep: SweepResult) -> Iterator[str]:
+    """The answers to the questions of the sweep."""
+    heads, rows, about = sweep.answers()
+    if rows:
+        head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in heads)
+        body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+        table = f'<table class="texts"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+        yield ANSWERS.format(about=html.escape(about), table=scroll(table, "Questions"))
 
 
 def _about(sweep: SweepResult) -> str:

@@ -17,6 +17,8 @@ from ssdlab.asking.plans import value_text
 from ssdlab.checks import nearest, text, texts
 from ssdlab.errors import Error, UsageError
 from ssdlab.experiments.sweeping.axes import loads
+from ssdlab.experiments.sweeping.comparisons import CELLS, CHOSEN, Comparison, cells, comparisons, row
+from ssdlab.experiments.sweeping.comparisons import COLUMNS as COMPARED
 from ssdlab.experiments.sweeping.definition import Point, Sweep
 from ssdlab.experiments.sweeping.outcome import SHORT, Best, Change, Pairs, best, known_figure, outcome
 from ssdlab.experiments.sweeping.points import SEED, SweepMean, SweepPoint
@@ -164,6 +166,15 @@ class SweepResult(Sequence[SweepPoint]):
             rows.append({**columns, **point.values, "seeds": len(point.seeds), **dropped})
         return _table([*(axis for axis in self.axes if axis != SEED), "seeds"], rows)
 
+    @cached_property
+    def comparisons(self) -> list[Comparison]:
+        """The answers to the sweep's questions, with Holm's correction over all of them, as in `comparisons.csv`."""
+        return comparisons(self.sweep.questions, self.points)
+
+    def answers(self) -> tuple[Sequence[str], list[list[str]], str]:
+        """The answers to the sweep's questions for a table: headings, rows, and what the rows mean."""
+        return CELLS, [cells(one) for one in self.comparisons], CHOSEN
+
     def to_parquet(self, *, means: bool = False) -> bytes:
         """The table of points as a Parquet file; with `means`, the table of means over seeds."""
         import pyarrow.parquet as pq  # noqa: PLC0415
@@ -172,12 +183,13 @@ class SweepResult(Sequence[SweepPoint]):
         pq.write_table(self.mean_table() if means else self.table(), content, compression="zstd")
         return content.getvalue()
 
-    def to_csv(self, *, means: bool = False) -> bytes:
-        """The table of points, or of means, as a CSV file: a line of names, texts in quotes, and an empty field for null."""
+    def to_csv(self, *, means: bool = False, comparisons: bool = False) -> bytes:
+        """The table of points, means or comparisons as a CSV file: a line of names, texts in quotes, and an empty field for null."""
         import pyarrow.csv as pcsv  # noqa: PLC0415
 
         content = io.BytesIO()
-        pcsv.write_csv(self.mean_table() if means else self.table(), content)
+        compared = _table(COMPARED, [row(one) for one in self.comparisons]) if comparisons else None
+        pcsv.write_csv(compared or (self.mean_table() if means else self.table()), content)
         return content.getvalue()
 
     def numbers(self) -> list[str]:
@@ -244,6 +256,7 @@ class SweepResult(Sequence[SweepPoint]):
             "points": [{"values": dict(point.values), "result": point.result.to_dict()} for point in self.points],
             **({"means": {"level": LEVEL, "points": [_mean_dict(point) for point in self.means]}} if self.means else {}),
             **({} if found is None else {"best": _best_dict(found, BY_DEFAULT if figure is None else figure)}),
+            **({"comparisons": [row(one) for one in self.comparisons]} if self.sweep.questions else {}),
             "remarks": as_dicts(self.remarks),
             **({"failed": failed} if failed else {}),
             **({"left": left} if left else {}),

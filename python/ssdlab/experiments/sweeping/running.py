@@ -13,7 +13,7 @@ from ssdlab import _core
 from ssdlab.analysis.remarks import named
 from ssdlab.checks import shown, whole
 from ssdlab.errors import Error, StoppedError, UsageError
-from ssdlab.experiments.sweeping import columns, screening
+from ssdlab.experiments.sweeping import columns, questions, screening
 from ssdlab.experiments.sweeping.definition import Point, Sweep
 from ssdlab.experiments.sweeping.fitted import with_spare
 from ssdlab.experiments.sweeping.loading import loaded
@@ -27,7 +27,7 @@ from ssdlab.system.folders import DEFINITION_FILE, SWEEP_TABLES, ResultFolder
 
 __all__ = ["DEFINITION_FILE", "ENGINES", "TABLE_FILES", "Engine", "Prepared", "prepare", "run"]
 
-TABLE_FILES = PARQUET, CSV, MEANS_PARQUET, MEANS_CSV = (*SWEEP_TABLES, "means.parquet", "means.csv")
+TABLE_FILES = PARQUET, CSV, MEANS_PARQUET, MEANS_CSV, COMPARISONS_CSV = (*SWEEP_TABLES, "means.parquet", "means.csv", "comparisons.csv")
 Engine = Literal["local", "ray"]
 ENGINES = LOCAL, RAY = ("local", "ray")
 WAITING_STATE = (-1, 0, 0, 0)
@@ -105,6 +105,7 @@ def prepare(
     found = [(task, task.there()) for task in tasks] if resume else []
     done = {task.point.folder: result for task, result in found if result is not None}
     changed = sum(result is None and task.file.exists() for task, result in found)
+    sweep = replace(sweep, questions=questions.dated(sweep.questions, out, has_results=bool(done)))
     return Prepared(sweep, tuple(tasks), done, into, source, changed, tuple(wrong))
 
 
@@ -128,6 +129,8 @@ def run(prepared: Prepared, *, workers: int | None = None, engine: str = LOCAL, 
             definition = out.folder / DEFINITION_FILE
             if prepared.source is None or not (definition.exists() and definition.samefile(prepared.source)):
                 _core.write_file(definition, prepared.sweep.to_toml())
+            if prepared.sweep.questions:
+                questions.keep(prepared.sweep.questions, out.folder)
         how = partial(_execute, engine=engine, workers=workers, out=out)
         batch, dropped = _screened(prepared, how, progress) if prepared.sweep.screen else (how(prepared.left, progress=progress), {})
         if batch.interrupt is not None and not isinstance(batch.interrupt, KeyboardInterrupt):
@@ -156,6 +159,8 @@ def _write(result: SweepResult, folder: Path) -> None:
     if result.means:
         _core.write_file(folder / MEANS_PARQUET, result.to_parquet(means=True))
         _core.write_file(folder / MEANS_CSV, result.to_csv(means=True))
+    if result.sweep.questions:
+        _core.write_file(folder / COMPARISONS_CSV, result.to_csv(comparisons=True))
     page.write(result, folder / REPORT_FILE)
 
 

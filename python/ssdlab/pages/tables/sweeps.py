@@ -65,6 +65,9 @@ class Swept(Protocol):
     def means(self) -> Sequence[SweptMean]:
         """The points over their seeds; empty without several seeds."""
 
+    def answers(self) -> tuple[Sequence[str], Sequence[Sequence[str]], str]:
+        """The answers to questions: headings, rows, and what the rows mean."""
+
     def outcome(self, figure: str | None = None) -> str:
         """The best point by a figure in words; empty if there is none."""
 
@@ -104,7 +107,13 @@ def sweep_tables(sweep: Swept, figure: str | None = None) -> list[RenderableType
     """The output of `ssdlab sweep`: the first points with their values and response times of all requests, and the best by a figure."""
     told = shown(sweep.remarks)
     best = sweep.outcome(figure).replace("µs", "us") if len(sweep.points) > 1 else ""
-    last = [*([Text(best, style="bold")] if best else []), *remark_lines(told), *_left_out(sweep), *_sweep_failures(sweep)]
+    last = [
+        *_answers(sweep),
+        *([Text(best, style="bold")] if best else []),
+        *remark_lines(told),
+        *_left_out(sweep),
+        *_sweep_failures(sweep),
+    ]
     return [*(_sweep_means(sweep, told) if sweep.means else _sweep_points(sweep, told)), *last]
 
 
@@ -131,6 +140,18 @@ def _sweep_points(sweep: Swept, told: Shown) -> list[RenderableType]:
     more = [Text(f"... and {len(sweep.points) - POINTS_SHOWN:,} more points")] if len(sweep.points) > POINTS_SHOWN else []
     table_of_points = [titled(f"Response times at {counts}", table, Captioned(captions, apart))] if sweep.points else []
     return [*table_of_points, *more]
+
+
+def _answers(sweep: Swept) -> list[RenderableType]:
+    """The answers to the questions of the sweep, without the columns that no row has."""
+    heads, rows, about = sweep.answers()
+    if not rows:
+        return []
+    used = [index for index, _ in enumerate(heads) if any(row[index] for row in rows)]
+    table = new_table([heads[index] for index in used])
+    for row in rows:
+        table.add_row(*(row[index] for index in used))
+    return [titled("Questions", table), Text(about), ""]
 
 
 def _left_out(sweep: Swept) -> list[RenderableType]:

@@ -1,0 +1,136 @@
+"""The questions of a sweep, stated before its runs, and those that were asked after results were seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ssdlab._core import version
+from ssdlab.asking.keys import AxisValue, check_keys
+from ssdlab.checks import nearest, shown
+from ssdlab.errors import ConfigError, FileError, UsageError
+from ssdlab.experiments.sweeping.axes import Axis
+from ssdlab.pages.report.leader import SHORT
+from ssdlab.system.folders import QUESTIONS_FILE, write_json
+from ssdlab.system.json_text import read_json
+
+__all__ = ["Question", "dated", "keep", "read"]
+
+COMPARE, AGAINST, VALUES, FIGURES, BY, ACROSS = KEYS = ("compare", "against", "values", "figures", "by", "across")
+BY_DEFAULT = ("p99",)
+SEED = "seed"
+STATED, AFTER = "stated", "after"
+EXAMPLE = '[[questions]] with compare = "scheme", and perhaps against = "npgc", figures = ["p99"]'
+
+
+@dataclass(frozen=True)
+class Question:
+    """Values of an axis that are compared with one of them, by some figures."""
+
+    compare: str
+    against: str
+    """The value that the others are compared with, as text."""
+    values: tuple[str, ...]
+    figures: tuple[str, ...]
+    """Figures by path, such as `latency_ns.all.p99`."""
+    by: tuple[str, ...] = ()
+    """Axes for each of whose values there is an answer of its own; over the others means are taken."""
+    across: tuple[str, ...] = ()
+    """Axes of workloads, over which intervals are."""
+    after: bool = False
+    """Whether it was asked after results were there."""
+
+    @property
+    def table(self) -> dict[str, Any]:
+        """The question as in a file."""
+        lists = {VALUES: self.values, FIGURES: self.figures, BY: self.by, ACROSS: self.across}
+        return {COMPARE: self.compare, AGAINST: self.against, **{key: list(entries) for key, entries in lists.items() if entries}}
+
+
+def read(where: str, entries: object, axes: Sequence[Axis], workloads: Sequence[str]) -> tuple[Question, ...]:
+    """The questions of a sweep.
+
+    Args:
+        where: their place in messages.
+        entries: tables, each with `compare`, and perhaps `against`, `values`, `figures`, `by` and `across`.
+        axes: axes of the sweep.
+        workloads: names of those that vary the workload, which is `across` by default.
+
+    Raises:
+        ConfigError: an axis, a value or a key does not exist.
+    """
+    if not isinstance(entries, list):
+        raise ConfigError(f"{where} = {shown(entries)}: expected {EXAMPLE}")
+    return tuple(_read(f"{where}[{index}]", entry, {axis.name: axis for axis in axes}, workloads) for index, entry in enumerate(entries))
+
+
+def _read(where: str, entry: object, axes: Mapping[str, Axis], workloads: Sequence[str]) -> Question:
+    if not isinstance(entry, Mapping) or COMPARE not in entry:
+        raise ConfigError(f"{where}: expected {EXAMPLE}")
+    check_keys(where, entry, KEYS)
+    compared = _axis(f"{where}.{COMPARE}", entry[COMPARE], axes)
+    known = [value.text for value in axes[compared].values]
+    against = _value(f"{where}.{AGAINST}", entry.get(AGAINST, known[0]), known)
+    values = [_value(f"{where}.{VALUES}", value, known) for value in _list(f"{where}.{VALUES}", entry.get(VALUES, known))]
+    others = tuple(value for value in dict.fromkeys(values) if value != against)
+    if not others:
+        raise ConfigError(f"{where}: {compared} = {against} is compared with nothing: give values beside it")
+    figures = _list(f"{where}.{FIGURES}", entry.get(FIGURES, list(BY_DEFAULT)))
+    for figure in figures:
+        if not isinstance(figure, str) or not (figure in SHORT or "." in figure or figure.isidentifier()):
+            raise ConfigError(f"{where}.{FIGURES}: {shown(figure)}: expected {', '.join(SHORT)}, or a column such as latency_ns.read.p99")
+    by, across = (
+        tuple(_axis(f"{where}.{key}", name, axes) for name in _list(f"{where}.{key}", entry.get(key, default)))
+        for key, default in ((BY, []), (ACROSS, [name for name in workloads if name != compared and name not in entry.get(BY, [])]))
+    )
+    twice = {compared} & {*by, *across} or {*by} & {*across}
+    if twice:
+        raise ConfigError(f"{where}: {min(twice)} has two uses: an axis is one of {COMPARE}, {BY} and {ACROSS}")
+    return Question(compared, against, others, tuple(dict.fromkeys(SHORT.get(figure, figure) for figure in figures)), by, across)
+
+
+def _axis(where: str, name: object, axes: Mapping[str, Axis]) -> str:
+    if not isinstance(name, str) or name not in axes or name == SEED:
+        known = [axis for axis in axes if axis != SEED]
+        raise ConfigError(f"{where} = {shown(name)}: no such axis{nearest(str(name), known)} (there are {', '.join(known)})")
+    return name
+
+
+def _value(where: str, value: object, known: Sequence[str]) -> str:
+    text = value if isinstance(value, str) else AxisValue(value, {}, {}).text
+    if text not in known:
+        raise ConfigError(f"{where}: {text} is no value of the axis{nearest(text, known)} (there are {', '.join(known)})")
+    return text
+
+
+def _list(where: str, values: object) -> list[Any]:
+    if not isinstance(values, list):
+        raise ConfigError(f"{where} = {shown(values)}: expected a list")
+    return values
+
+
+def dated(questions: Iterable[Question], folder: Path | None, *, has_results: bool) -> tuple[Question, ...]:
+    """The questions, marked whether they were asked after results were there.
+
+    Args:
+        questions: the questions of the sweep.
+        folder: folder of the sweep, which has those that were stated before.
+        has_results: whether it has results of the sweep.
+    """
+    if folder is None or not has_results:
+        return tuple(questions)
+    try:
+        stated = read_json(folder / QUESTIONS_FILE)[STATED]
+    except (FileError, UsageError, KeyError):
+        stated = []
+    return tuple(replace(question, after=question.table not in stated) for question in questions)
+
+
+def keep(questions: Iterable[Question], folder: Path) -> None:
+    """Writes the questions to the folder of the sweep, before its runs."""
+    tables: dict[str, list[dict[str, Any]]] = {STATED: [], AFTER: []}
+    for question in questions:
+        tables[AFTER if question.after else STATED].append(question.table)
+    write_json(folder / QUESTIONS_FILE, {"version": version(), **tables})

@@ -1,0 +1,137 @@
+"""Questions of a sweep: stated before its runs or asked later, answered over workloads, and corrected for their number."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pyarrow.csv as pcsv
+import pytest
+
+import ssdlab
+from conftest import DRIVE, Ssdlab
+from ssdlab.asking.plans import value_text
+from ssdlab.experiments.sweeping.comparisons import Comparison, comparisons
+from ssdlab.experiments.sweeping.definition import define
+from ssdlab.experiments.sweeping.points import SweepPoint
+from ssdlab.runs.result import Result
+
+TABLE: dict[str, Any] = {
+    "grid": {
+        "scheme": ["npgc", "pgc", "rwp"],
+        "input": [{"label": name, "workload": f"{name}-like"} for name in ("mysql", "tpch", "sqlite")],
+        "load": [0.5, 0.9],
+        "seed": [1, 2],
+    }
+}
+
+
+def answers(means: dict[str, float], *questions: dict[str, Any], count: int = 10**6) -> list[Comparison]:
+    """The answers for made-up points: a mean time of each scheme, which differs between workloads and seeds."""
+    sweep = define("sweep", {**TABLE, "questions": list(questions)})
+    points = []
+    for place, point in enumerate(sweep.points()):
+        values = point.values
+        own = {"mysql": 1.0, "tpch": 30.0, "sqlite": 5.0}[values["input"]] * (3 if values["load"] == 0.9 else 1)
+        change = means[values["scheme"]] * math.exp(0.01 * ((place * 37) % 7 - 3) * (values["scheme"] != "npgc"))
+        time = 1e6 * own * change
+        latency = {"mean": time, "p99": 5 * time, "p99_9": 20 * time, "count": count}
+        points.append(SweepPoint(dict(values), Result({"seed": values["seed"], "latency_ns": {"all": latency}})))
+    return comparisons(sweep.questions, points)
+
+
+def test_a_known_change_is_found_over_workloads() -> None:
+    pgc, rwp = answers({"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, {"compare": "scheme"})
+    assert (pgc.value, pgc.figure, pgc.workloads, pgc.seeds, pgc.judged, rwp.judged) == ("pgc", "latency_ns.all.p99", 3, 2, "lower", "tie")
+    assert pgc.change is not None
+    assert pgc.change[0] == pytest.approx(-0.3, abs=0.02)
+    assert pgc.change[1] < -0.3 < pgc.change[2] < 0
+
+
+def test_the_correction_is_over_everything_that_was_compared() -> None:
+    (alone,) = answers({"npgc": 1.0, "pgc": 0.9, "rwp": 1.0}, {"compare": "scheme", "values": ["pgc"]})
+    among = answers(
+        {"npgc": 1.0, "pgc": 0.9, "rwp": 1.0},
+        {"compare": "scheme", "figures": ["mean", "p99"]},
+        {"compare": "load", "against": 0.5, "by": ["scheme"]},
+    )
+    assert len(among) == 2 * 2 + 3
+    same = next(one for one in among if one.value == "pgc" and one.figure == alone.figure)
+    assert alone.p is not None
+    assert same.p is not None
+    assert same.effect == alone.effect
+    assert alone.p == alone.effect.p < same.p  # type: ignore[union-attr]
+    by_load = [one for one in among if one.question.compare == "load"]
+    assert [one.at for one in by_load] == [{"scheme": "npgc"}, {"scheme": "pgc"}, {"scheme": "rwp"}]
+    assert all(one.change is not None and one.change[0] == pytest.approx(2.0, rel=0.05) for one in by_load)
+
+
+def test_a_tail_needs_enough_requests() -> None:
+    question = {"compare": "scheme", "values": ["pgc"], "figures": ["p99", "p99.9"]}
+    p99, p999 = answers({"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, question, count=4_000)  # two seeds each
+    assert p99.judged == "lower"
+    assert (p999.judged, p999.p) == ("not judged", None)
+    assert p999.note == "rests on about 8,000 independent requests of a point, 10,000 needed"
+    assert all(one.judged == "lower" for one in answers({"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, question, count=5_000))
+
+
+def test_one_workload_says_so() -> None:
+    (one,) = answers({"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, {"compare": "scheme", "values": ["pgc"], "by": ["input"], "figures": ["mean"]})[
+        :1
+    ]
+    assert (one.workloads, one.note) == (1, "no axis of workloads: the interval is over seeds of one")
+
+
+def test_a_figure_that_no_run_has_is_not_judged() -> None:
+    one, *_ = answers({"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, {"compare": "scheme", "figures": ["gc.nonsense"]})
+    assert (one.judged, one.note) == ("not judged", "no run has the figure, or it is 0")
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        ({}, r"questions\[0\]: expected \[\[questions\]\] with compare"),
+        ({"compare": "schema"}, "compare = .schema.: no such axis.*scheme"),
+        ({"compare": "seed"}, "no such axis"),
+        ({"compare": "scheme", "against": "npc"}, "npc is no value of the axis.*npgc"),
+        ({"compare": "scheme", "values": ["npgc"]}, "compared with nothing"),
+        ({"compare": "scheme", "figures": ["p 99"]}, "expected mean, p99"),
+        ({"compare": "scheme", "by": ["scheme"]}, "scheme has two uses"),
+        ({"compare": "scheme", "figure": ["p99"]}, "figure"),
+    ],
+)
+def test_mistakes_are_found_before_the_runs(question: dict[str, Any], message: str) -> None:
+    with pytest.raises(ssdlab.ConfigError, match=message):
+        define("sweep", {**TABLE, "questions": [question]})
+
+
+KEYS = "".join(f'"{key}" = {value_text(value)}\n' for key, value in {**DRIVE, "workload.read_share": 0.5}.items() if key != "gc.soft")
+SWEEP = f'requests = 2000\n[set]\n{KEYS}[grid]\nscheme = ["npgc", "pgc"]\n"workload.request_kb" = [4, 16]\nseed = [1, 2, 3]\n'
+STATED = '[[questions]]\ncompare = "scheme"\nfigures = ["mean", "p99"]\nacross = ["workload.request_kb"]\n'
+LATER = '[[questions]]\ncompare = "workload.request_kb"\nfigures = ["iops"]\n'
+
+
+def test_questions_that_come_after_results_are_marked(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    file = tmp_path / "asked.toml"
+    file.write_text(SWEEP + STATED)
+    first = ssdlab_command("sweep", "asked.toml", "--out", "out").out
+    assert "pgc against npgc" in first
+    rows = pcsv.read_csv(tmp_path / "out" / "comparisons.csv").to_pylist()
+    assert [(row["chosen"], row["workloads"], row["seeds"]) for row in rows] == [("before", 2, 3)] * 2
+    assert "independent requests of a point, 1,000 needed" in rows[1]["note"] or rows[1]["judged"] != "not judged"
+    file.write_text(SWEEP + STATED + LATER)
+    shown = ssdlab_command("sweep", "asked.toml", "--out", "out", "--resume", "--json").json()
+    assert [row["chosen"] for row in shown["comparisons"]] == ["before", "before", "after"]
+    assert shown["comparisons"][0]["p"] == pytest.approx(rows[0]["p"])
+    kept = json.loads((tmp_path / "out" / "questions.json").read_text())
+    assert (len(kept["stated"]), len(kept["after"])) == (1, 1)
+    found = ssdlab.load(tmp_path / "out")
+    assert isinstance(found, ssdlab.SweepResult)
+    assert [one.chosen for one in found.comparisons] == ["before", "before", "after"]
+    again = ssdlab_command("sweep", "asked.toml", "--out", "out", "--resume", "--json").json()
+    assert [row["chosen"] for row in again["comparisons"]] == ["before", "before", "after"]
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "<h2>Questions</h2>" in page
+    assert "<td>after</td>" in page
