@@ -117,6 +117,7 @@ GUIDES: Mapping[str, Guide] = MappingProxyType(
             ("ssdlab trace convert trace.csv trace.parquet", "ssdlab trace convert trace.csv trace.csv.zst --time-order sort")
         ),
         "trace sample": Guide(("ssdlab trace sample trace.csv part.csv --skip 1 --requests 2",)),
+        "trace collections": Guide(("ssdlab trace collections", "ssdlab trace collections --json")),
         "trace record": Guide(("ssdlab trace record --dev /dev/nvme0n1 --out mine.csv.zst -- fio job.fio",)),
         "study": Guide(("ssdlab study list",)),
         "study list": Guide(("ssdlab study list",)),

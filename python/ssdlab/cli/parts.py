@@ -25,9 +25,11 @@ TRACE = {
     "info": Part("Describe traces, and list their unreadable lines (exit code 1 if there are any).", "ssdlab.cli.traces:info"),
     "convert": Part("Convert a trace to the format of OUT's ending.", "ssdlab.cli.traces:convert"),
     "sample": Part(
-        "Write part of a trace, in the format of OUT's ending: skip N requests, then copy at most N requests or S seconds.",
+        "Write part of a trace, in the format of OUT's ending (skip N requests, then copy at most N requests or S seconds), or of a folder "
+        "of traces a stratified sample of pieces.",
         "ssdlab.cli.traces:sample",
     ),
+    "collections": Part("List public collections of traces: where they are, licence, reader, checksums.", "ssdlab.cli.traces:collections"),
     "record": Part(
         "Run a command and record the requests that it sends to a block device (Linux, as root).",
         "ssdlab.cli.traces:record",

@@ -1,10 +1,11 @@
-"""`ssdlab trace info`, `convert`, `sample` and `record`."""
+"""`ssdlab trace info`, `convert`, `sample`, `collections` and `record`."""
 
 from __future__ import annotations
 
 import shlex
 import textwrap
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,9 +17,10 @@ from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, r
 from ssdlab.errors import Error, UsageError
 from ssdlab.pages import tables
 from ssdlab.runs import api
-from ssdlab.system.progress import CountProgress
+from ssdlab.system.folders import DRAWN_FILE
+from ssdlab.system.progress import CountProgress, ShareProgress
 
-__all__ = ["convert", "info", "record", "sample"]
+__all__ = ["collections", "convert", "info", "record", "sample"]
 
 
 COMMAND_SHOWN = 60
@@ -117,13 +119,23 @@ def _part(skip: int | None, limit_s: float | None, time_scale: float | None) -> 
 
 
 def sample(
-    source: Annotated[Path, typer.Argument(help="The trace to read; - is standard input.", metavar="IN")],
-    target: Annotated[Path, typer.Argument(help="The trace to write: .csv, .csv.zst, .parquet, ...", metavar="OUT")],
+    source: Annotated[Path, typer.Argument(help="The trace to read; - is standard input. Or a folder of traces.", metavar="IN")],
+    target: Annotated[
+        Path, typer.Argument(help="The trace to write: .csv, .csv.zst, .parquet, ... Of a folder: a new folder.", metavar="OUT")
+    ],
     skip: Annotated[int, typer.Option(help="Skip N requests at the start.", metavar="N", parser=count)] = 0,
     seconds: Annotated[
         float | None, typer.Option(help="At most S seconds of trace time, from the first request taken.", metavar="S")
     ] = None,
-    requests: Annotated[int | None, typer.Option(help="At most N requests, such as 5000 or 20k.", metavar="N", parser=count)] = None,
+    requests: Annotated[
+        int | None,
+        typer.Option(help="At most N requests, such as 5000 or 20k. Of a folder: requests of a piece (20k).", metavar="N", parser=count),
+    ] = None,
+    pieces: Annotated[int | None, typer.Option(help="Of a folder: at most N pieces (20).", metavar="N", min=1)] = None,
+    seed: Annotated[int | None, typer.Option(help="Of a folder: seed of the draw (1).", metavar="N", min=0)] = None,
+    scan: Annotated[
+        int | None, typer.Option(help="Of a folder: requests at the start of each trace to draw from (5M).", metavar="N", parser=count)
+    ] = None,
     format: o.Format = None,
     unit_bytes: o.UnitBytes = None,
     time_unit: o.TimeUnit = None,
@@ -132,14 +144,60 @@ def sample(
     volume: Volume = None,
     bad_lines: o.BadLines = None,
     json_: o.Json = False,
+    quiet: o.Quiet = False,
 ) -> None:
     """The command `ssdlab trace sample`."""
+    reading = {"format": format, "unit_bytes": unit_bytes, "time_unit": time_unit, "event": event, "fio_wait": fio_wait}
+    if source.is_dir():
+        given = [name for name, value in (("--skip", skip), ("--seconds", seconds), ("--volume", volume)) if value]
+        if given:
+            raise UsageError(f"{source} is a folder, and {given[0]} is of one trace: leave it out (--pieces, --requests, --seed, --scan)")
+        more = reading if bad_lines is None else {**reading, "bad_lines": bad_lines}
+        _draw(source, target, pieces, requests, seed, scan, more, as_json=json_, quiet=quiet)
+        return
+    for name, value in (("--pieces", pieces), ("--seed", seed), ("--scan", scan)):
+        if value is not None:
+            raise UsageError(f"{name} {value}: {source} is no folder of traces, of which pieces are drawn: leave it out")
     if not skip and seconds is None and requests is None:
         raise UsageError(
             "no part of the trace is chosen: give --skip, --seconds or --requests (`ssdlab trace convert` writes the whole trace)"
         )
-    reading = {"format": format, "unit_bytes": unit_bytes, "time_unit": time_unit, "event": event, "fio_wait": fio_wait}
     _write(source, target, json_, volume, bad_lines, **reading, skip=skip, limit_s=seconds, requests=requests)
+
+
+def _draw(
+    source: Path,
+    target: Path,
+    pieces: int | None,
+    requests: int | None,
+    seed: int | None,
+    scan: int | None,
+    reading: Mapping[str, Any],
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Draws pieces of the traces in a folder, and prints them."""
+    from ssdlab.experiments.populations import drawing  # noqa: PLC0415 (it takes longer than many commands)
+
+    asked = {"pieces": pieces or 20, "requests": requests or 20_000, "seed": 1 if seed is None else seed}
+    with ShareProgress(source.name, quiet=quiet) as progress:
+        found = drawing.draw(source, target, **asked, scanned=scan or drawing.SCANNED, progress=progress.callback, **reading)
+    if as_json:
+        print_json({**asked, **asdict(found)})
+        return
+    print_tables(tables.piece_tables(found, target, target / DRAWN_FILE))
+
+
+def collections(json_: o.Json = False) -> None:
+    """The command `ssdlab trace collections`."""
+    from ssdlab.experiments.populations import manifest  # noqa: PLC0415 (few commands need it)
+
+    found = manifest.collections()
+    if json_:
+        print_json({"collections": [one.to_dict() for one in found]})
+    else:
+        print_tables(tables.collection_tables(found))
 
 
 def _write(

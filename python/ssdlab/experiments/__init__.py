@@ -7,6 +7,7 @@ A module imports only from modules above it in this table, and from rooms below 
 | `study` | does a published experiment come out the same? |
 | `sweeping` | which point of a grid is best? |
 | `calibration` | which configuration behaves as a measured drive does? |
+| `populations` | which traces stand for many? |
 | `cliffs` | how does the rate of a whole fill fall once the SLC cache is full? |
 | `contest` | how does a policy of the user's own rank beside the built-in ones? |
 | `loading` | what is in a folder of saved results? |

@@ -35,6 +35,7 @@ __all__ = [
     "BLOCKS_FILE",
     "COMPARISON_FILE",
     "DEFINITION_FILE",
+    "DRAWN_FILE",
     "LOG_FILE",
     "QUESTIONS_FILE",
     "QUEUEING_FILE",
@@ -75,6 +76,8 @@ SWEEP_TABLES = ("results.parquet", "results.csv")
 ARTIFACT_FILE = "artifact.json"
 
 DEFINITION_FILE = "sweep.toml"
+DRAWN_FILE = "drawn.csv"
+"""Name of the table of the pieces of traces in a folder."""
 QUESTIONS_FILE = "questions.json"
 """Name of the file with the questions of a sweep: those stated before its runs, and later ones."""
 MANIFEST = ".ssdlab.json"

@@ -12,7 +12,7 @@ from ssdlab.asking.options import Path_, RunOptions, SweepOptions
 from ssdlab.asking.plans import DEEPEST, warn_of_idle_keys
 from ssdlab.checks import mapping, path, shown, truth
 from ssdlab.errors import Interrupted, UsageError
-from ssdlab.experiments.sweeping.definition import define
+from ssdlab.experiments.sweeping.definition import TRACES, define
 from ssdlab.experiments.sweeping.result import SweepResult
 from ssdlab.experiments.sweeping.running import Engine, prepare, run
 from ssdlab.system.progress import TotalProgress
@@ -105,6 +105,8 @@ def _tables(name: str, given: object) -> list[Mapping[str, Any]]:
 
 
 def _listed(axis: str, values: object) -> list[Any]:
+    if isinstance(values, str) and axis in TRACES:
+        return [values]
     if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
         raise UsageError(f"grid: {axis} = {shown(values)}: expected several values, such as [1, 2, 3]")
     return list(values)

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,9 @@ from ssdlab.experiments.sweeping.axes import loads
 from ssdlab.experiments.sweeping.designs import Drawn, drawn, unique, zipped
 from ssdlab.experiments.sweeping.questions import Question
 from ssdlab.experiments.sweeping.screening import Screen
-from ssdlab.system.folders import LONGEST_NAME, folder_name
+from ssdlab.system.folders import DRAWN_FILE, LONGEST_NAME, folder_name
 
-__all__ = ["MOST_POINTS", "MOST_RECORDED", "Group", "Point", "Sweep", "SweepAxis", "define", "load"]
+__all__ = ["MOST_POINTS", "MOST_RECORDED", "TRACES", "Group", "Point", "Sweep", "SweepAxis", "define", "load"]
 
 OPTIONS = tuple(name for name in options_of(SweepOptions) if name != "set")
 AXIS_OPTIONS = tuple(name for name in OPTIONS if name not in ("verify", "alone", "state_cache"))
@@ -319,8 +320,31 @@ def _with_seeds(name: str, table: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**others, GRID: {**grid, SEED: list(range(first, first + count))}}
 
 
+TRACES = ("trace", "workload.trace")
+"""Axes whose values may be a pattern of files, such as `pieces/*`."""
+
+
+def _matching(where: str, pattern: str, folder: Path | None) -> list[str]:
+    """The files that match a pattern, in the sweep's folder or else the current one, by name; without the table of drawn pieces."""
+    for place in (*([] if folder is None else [folder]), Path()):
+        found = sorted(glob(pattern, root_dir=place))  # noqa: PTH207 (a pattern may be absolute)
+        files = [name for name in found if (place / name).is_file() and Path(name).name != DRAWN_FILE]
+        if files:
+            return files
+    here = f" in {folder} or" if folder is not None and folder != Path() else " in"
+    raise ConfigError(f'{where} = "{pattern}": no file matches{here} the current folder: expected traces, such as "pieces/*.csv.zst"')
+
+
 def _axis(grid: str, name: str, values: object, folder: Path | None) -> SweepAxis:
     where = f"{grid}.{name}"
+    if name in TRACES and isinstance(values, str):
+        values = [values]
+    if name in TRACES and isinstance(values, list):
+        values = [
+            one
+            for value in values
+            for one in (_matching(where, value, folder) if isinstance(value, str) and {*value} & {*"*?["} else [value])
+        ]
     if not isinstance(values, list) or not values:
         raise ConfigError(f"{where}: expected a list of values")
     tables = sum(isinstance(value, Mapping) for value in values)

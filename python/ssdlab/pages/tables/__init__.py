@@ -20,7 +20,7 @@ from ssdlab.pages.tables.queueing import formula_table, queueing_tables
 from ssdlab.pages.tables.reports import STUDY_HEADS, report_table, study_cells, study_table
 from ssdlab.pages.tables.runs import CLASSES, headline, run_tables
 from ssdlab.pages.tables.sweeps import sweep_tables
-from ssdlab.pages.tables.traces import trace_table
+from ssdlab.pages.tables.traces import collection_tables, piece_tables, trace_table
 
 __all__ = [
     "CLASSES",
@@ -31,12 +31,14 @@ __all__ = [
     "as_text",
     "calibration_tables",
     "change_table",
+    "collection_tables",
     "comparison_tables",
     "duration",
     "formula_table",
     "headline",
     "is_line",
     "number",
+    "piece_tables",
     "queueing_tables",
     "report_table",
     "run_tables",

@@ -11,7 +11,7 @@ from rich.text import Text
 from ssdlab.pages.tables.layout import new_table, titled
 from ssdlab.pages.tables.numbers import duration
 
-__all__ = ["reading_lines", "trace_table"]
+__all__ = ["collection_tables", "piece_tables", "reading_lines", "trace_table"]
 
 VOLUMES_SHOWN = 20
 """Maximum number of volumes in the table."""
@@ -32,6 +32,35 @@ def trace_table(report: Mapping[str, Any], title: str) -> RenderableType:
         table.add_row(name, value)
     remarks = [Text(f"{remark['sentence']} {remark['remedy']} ({remark['code']})", style="yellow") for remark in report.get("remarks", ())]
     return Group(titled(title, table), *remarks)
+
+
+PIECES_SHOWN = 40
+"""Maximum number of pieces in a table."""
+
+
+def piece_tables(drawn: Any, out: Any, table_file: Any) -> list[RenderableType]:
+    """The pieces that were drawn from traces (`ssdlab.experiments.populations.drawing.Drawn`), and what was left out."""
+    table = new_table(["piece", "reads", "KiB", "footprint", "requests/s", "stratum", "one of"])
+    for piece in drawn.pieces[:PIECES_SHOWN]:
+        cells = [f"{piece.read_share:.0%}", f"{piece.mean_kib:.1f}", f"{piece.footprint_mib:,} MiB", f"{piece.rate_per_s:,.0f}"]
+        table.add_row(piece.file, *cells, piece.stratum, f"{piece.of:,}")
+    more = len(drawn.pieces) - PIECES_SHOWN
+    rest = [Text(f"... and {more:,} more pieces")] if more > 0 else []
+    lines = [Text(f"left out: {name}: {reason}", style="yellow") for name, reason in drawn.left_out.items()]
+    title = f"{len(drawn.pieces):,} of {drawn.considered:,} pieces, from {drawn.strata} strata"
+    last = [Text(f"table: {table_file}"), Text(f'axis of a sweep: trace = "{out}/*"')]
+    return [titled(title, table), *rest, *lines, *last]
+
+
+def collection_tables(found: Sequence[Any]) -> list[RenderableType]:
+    """Public collections of traces (`ssdlab.experiments.populations.manifest.Collection`)."""
+    lines: list[RenderableType] = []
+    for one in found:
+        sums = ", ".join(f"{name} {digest}" for name, digest in one.md5.items())
+        facts = [one.about, f"where: {one.where}", f"licence: {one.licence}", f"reader: {one.reader}"]
+        facts.append(f"MD5: {sums}" if sums else "checksums: none published")
+        lines += [Text(one.name, style="bold"), *(Text(f"  {fact}") for fact in facts)]
+    return [*lines, "", "Download and unpack what you may use, then: ssdlab trace sample FOLDER PIECES"]
 
 
 def reading_lines(workload: Mapping[str, Any] | None) -> list[str]:
