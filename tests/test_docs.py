@@ -286,6 +286,7 @@ def test_long_references_can_be_filtered(site: Path, tmp_path: Path) -> None:
             rows = page.value(shown.format("tbody tr"))
             assert "wear.rated_cycles" in rows
             assert (len(rows) < 20) if words else rows == every
+            assert not [head for head in page.value(shown.format("table")) if "\n" not in head], "a table without rows"
             assert ("gc" in {title.rstrip("¶") for title in page.value(shown.format("h2"))}) == (not words)
 
 
