@@ -1,6 +1,6 @@
 //! FIU's traces (SNIA IOTTA, "FIU IODedup" and its kind): `ns pid process lba size R|W major minor md5 ...`; address and size in sectors of
 //! 512 bytes, one MD5 digest or several at the end. The device is `major_minor`. Layout and units are those of the README beside the
-//! traces (<http://iotta.snia.org/traces/block-io/411>). A process name may hold spaces, so that columns are counted from the right.
+//! traces (<http://iotta.snia.org/traces/block-io/391>). A process name may hold spaces, so that columns are counted from the right.
 
 use super::text::{LastWords, Words, integer, units};
 use super::{Bad, Clock, Event, Format, LineParser, Meaning, Measure, Parsed, Reader, Record, SECTOR_BYTES, Time, read_or_write};
