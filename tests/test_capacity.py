@@ -41,6 +41,16 @@ def test_the_capacity_of_one_die_that_reads_is_one_over_the_time_of_a_read() -> 
     assert found.time_scale == pytest.approx(1e6 / READ_NS, rel=0.03)  # the workload has a request in each millisecond
 
 
+@pytest.mark.parametrize("dies", [2, 8])
+def test_the_capacity_of_several_dies_is_that_of_all(dies: int) -> None:
+    """Addresses are uniform, so that all dies have the same load in the long run."""
+    keys = {"device.channels": dies, "device.blocks_per_plane": 128, "ftl.precondition.kind": "fill", "workload.read_share": 1.0}
+    result = ssdlab.run(device="bux2011", requests=20_000, load=0.8, set=keys)
+    assert result.capacity.low_iops < dies * 1e9 / READ_NS < result.capacity.high_iops
+    assert result.capacity.high_iops - result.capacity.low_iops < 0.1 * result.capacity.iops
+    assert sum(result.utilisation.chips) / dies == pytest.approx(0.8, rel=0.03)
+
+
 def test_the_capacity_of_a_mixture_is_one_over_the_mean_service_time() -> None:
     found = ssdlab.run(**FLAT, load=0.5).capacity
     assert found.low_iops < 1e9 / (0.7 * READ_NS + 0.3 * WRITE_NS) < found.high_iops
