@@ -46,7 +46,7 @@ def test_a_comparison_says_that_nothing_was_collected_and_what_was_done_to_the_d
     said = (
         "Garbage collection did not run under any scheme",
         "Fit to trace",
-        "Only 32,768 bytes are needed",
+        "only 32,768 are needed",
         "Warm-up: the first 5 requests",
     )
     assert all(line in printed for line in said)
