@@ -62,3 +62,26 @@ def test_requests_that_arrive_at_once_are_served_at_the_capacity() -> None:
 def test_a_drive_that_answers_at_once_does_not_grow() -> None:
     arrivals = np.arange(COUNT) * 10
     assert not backlog(arrivals, np.zeros(COUNT, np.int64)).grows
+
+
+def last_come_first_served(load: float) -> Backlog:
+    """A Poisson process at a single server that takes the youngest request."""
+    arrivals = np.cumsum(np.random.default_rng(2).exponential(SERVICE_NS / load, COUNT)).astype(np.int64)
+    ends, waiting, now, index = np.empty(COUNT, np.int64), list[int](), 0, 0
+    while index < COUNT or waiting:
+        if not waiting:
+            now = max(now, int(arrivals[index]))
+        while index < COUNT and arrivals[index] <= now:
+            waiting.append(index)
+            index += 1
+        now += SERVICE_NS
+        ends[waiting.pop()] = now
+    return backlog(arrivals, ends - arrivals)
+
+
+def test_an_overload_shows_where_the_oldest_requests_are_never_done() -> None:
+    found = last_come_first_served(1.5)
+    assert found.grows
+    assert found.rate == pytest.approx(1e9 / SERVICE_NS, rel=0.01)
+    assert found.excess == pytest.approx(0.5, rel=0.05)
+    assert not last_come_first_served(0.9).grows

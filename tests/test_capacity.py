@@ -205,6 +205,16 @@ def test_a_trace_is_loaded_by_its_own_times(tmp_path: Path) -> None:
     assert result.utilisation.chips[0] == pytest.approx(0.9, rel=0.01)
 
 
+def test_requests_that_complete_out_of_order_give_a_first_guess(tmp_path: Path) -> None:
+    """All at once, the last to complete may be among the first to arrive, so that the work seems not to advance any further."""
+    sizes = [(index * 7919) % 13 + 1 for index in range(3000)]
+    rows = [f"{500 * index},W,{index % 500 * 65536},{4096 * size}" for index, size in enumerate(sizes)]
+    (tmp_path / "writes.csv").write_text("timestamp_us,op,offset_bytes,size_bytes\n" + "\n".join(rows) + "\n")
+    for scheme in ("npgc", "pgc", "slacker"):
+        found = ssdlab.run(device="demo-4g", scheme=scheme, trace=tmp_path / "writes.csv", fit="trace", load=0.6).capacity
+        assert found.sustained_iops < found.grew_iops < 1.3 * found.sustained_iops
+
+
 def test_bursts_of_a_trace_hide_no_capacity(tmp_path: Path) -> None:
     """A hundred bursts of fifty reads at uneven distances: the drive works without a rest at its capacity, and no faster."""
     gaps = [1_000 + (index * 7919) % 90_000 for index in range(100)]

@@ -29,6 +29,8 @@ BEGINNING = 2
 """Number of parts at the beginning that are left out, in which the backlog of an overloaded drive is still short."""
 RESOLUTION = MATERIAL = 0.005
 """Growth of the backlog, in seconds for each second of arrivals, that counts as none; also the resolution of a rate."""
+LATE = 0.1
+"""Share of the time of arrivals by which all requests may be completed later than the last one arrives."""
 FEWEST = 1000
 """Minimum number of requests, 50 for each part."""
 
@@ -47,13 +49,41 @@ class Backlog:
     """Seconds by which the backlog grew for each second of arrivals."""
     growth_half: float
     """Half width of the 95 % interval of `growth`."""
+    overall: float
+    """Requests per second from the first arrival until all are completed."""
     rises: bool
     """Whether the drive never caught up again: see `_rises`. It tells an overload by bursts, whose growth has a wide interval."""
 
+    late: float
+    """Time from the first arrival until all requests are completed, over the time until the last arrival, less 1."""
+
     @property
-    def grows(self) -> bool:
+    def steadily(self) -> bool:
         """Whether the backlog grew by more than chance explains, and by more than 0.5 % of the time."""
         return self.growth > MATERIAL and (self.growth > self.growth_half or self.rises)
+
+    @property
+    def grows(self) -> bool:
+        """Whether the drive did not keep up: the backlog grew steadily, or all requests took 10 % longer to complete than to arrive.
+
+        The latter tells an overload of a drive that serves later requests first, whose oldest work is never done.
+        """
+        return self.steadily or self.late > LATE
+
+    @property
+    def excess(self) -> float:
+        """The offered rate over what the drive sustains, less 1, if the backlog grows."""
+        return self.growth if self.steadily else self.late
+
+    @property
+    def rate(self) -> float:
+        """The rate that the drive sustains, if the backlog grows, requests per second."""
+        return self.served if self.steadily else self.overall
+
+    @property
+    def rate_half(self) -> float:
+        """Half width of the 95 % interval of `rate`."""
+        return self.served_half if self.steadily else max(self.served_half / self.served, RESOLUTION) * self.overall
 
 
 def backlog(arrivals_ns: NDArray[np.int64], responses_ns: NDArray[np.int64]) -> Backlog:
@@ -75,6 +105,8 @@ def backlog(arrivals_ns: NDArray[np.int64], responses_ns: NDArray[np.int64]) -> 
         served_half=max(_half(advanced) / worked, MATERIAL) * requests / worked if worked else math.inf,
         growth=worked / span - 1 if span else math.inf,
         growth_half=_half(growths) / span if span else 0.0,
+        late=(int(busy_until[-1]) - int(arrivals_ns[-1])) / max(1, int(arrivals_ns[-1] - arrivals_ns[0])),
+        overall=len(arrivals_ns) * 1e9 / max(1, int(busy_until[-1] - arrivals_ns[0])),
         rises=_rises(busy_until - arrivals_ns, worked * 1e9),
     )
 

@@ -44,7 +44,7 @@ MOST_REQUESTS = 200_000
 """Maximum number of requests of a run of a search, after the warm-up."""
 FOLDER = "capacities"
 """Folder of capacities found before, in that of the states of drives."""
-VERSION = 2
+VERSION = 4
 """Version of the search: a change of its outcome raises it."""
 
 
@@ -253,12 +253,12 @@ def _steps(*, replayed: bool) -> Generator[float, Backlog, Capacity]:
     lowest: tuple[float, Backlog] | None = None
     sustained, runs = 0.0, 1
     if own.grows:
-        lowest, guess = (1.0, own), 1 / (1 + own.growth)
+        lowest, guess = (1.0, own), 1 / (1 + own.excess)
     else:
         at_once, sustained, runs = (yield AT_ONCE), 1.0, 2
-        if not at_once.grows:
+        if at_once.overall > at_once.offered / 2:
             raise UsageError(_never_filled(at_once.offered))
-        guess = at_once.served / own.offered
+        guess = at_once.overall / own.offered
     step = MARGIN
     while runs < MOST_RUNS and (scale := _next(guess, step, sustained, None if lowest is None else lowest[0])) is not None:
         scale = max(float(f"{scale:.6g}"), 1 / AT_ONCE)
@@ -266,13 +266,13 @@ def _steps(*, replayed: bool) -> Generator[float, Backlog, Capacity]:
         runs += 1
         if found.grows:
             lowest = (scale, found) if lowest is None or scale < lowest[0] else lowest
-            guess, step = scale / (1 + found.growth), MARGIN
+            guess, step = scale / (1 + found.excess), MARGIN
         else:
             sustained = max(sustained, scale)
             step = 2 * step if scale > guess else step
     if lowest is None:
         raise UsageError(_never_filled(sustained * own.offered))
-    half = RESOLUTION * lowest[1].served if replayed else lowest[1].served_half
+    half = RESOLUTION * lowest[1].rate if replayed else lowest[1].rate_half
     return _capacity(own.offered, lowest, half, sustained, runs)
 
 
@@ -297,12 +297,12 @@ def _never_filled(rate: float) -> str:
 def _capacity(own_rate: float, lowest: tuple[float, Backlog], half: float, sustained: float, runs: int) -> Capacity:
     scale, found = lowest
     kept = sustained * own_rate
-    guess = scale / (1 + found.growth)
-    low = found.served - half
+    guess = scale / (1 + found.excess)
+    low = found.rate - half
     return Capacity(
-        iops=found.served,
+        iops=found.rate,
         low_iops=min(low, kept) if sustained < guess * (1 - 1.5 * MARGIN) else low,
-        high_iops=max(found.served + half, kept),
+        high_iops=max(found.rate + half, kept),
         sustained_iops=kept,
         grew_iops=found.offered,
         time_scale=float(f"{guess:.6g}"),
