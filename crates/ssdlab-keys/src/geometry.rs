@@ -164,10 +164,23 @@ impl Parity {
     }
 
     /// Number of programs of parity in front of the data program number `program`, in a block of `die`.
+    #[inline(always)]
     fn before(&self, die: DieId, program: u32) -> u32 {
         let (stripe, place) = self.data.split(program);
-        let parity_at = 1 + self.data.split(die.0).1;
-        if stripe < self.stripes { stripe + u32::from(place >= parity_at) } else { self.stripes }
+        if stripe < self.stripes { stripe + u32::from(place >= self.place(die)) } else { self.stripes }
+    }
+
+    /// A program of parity comes right behind the data program number `program`, in a block of `die`.
+    #[inline(always)]
+    fn follows(&self, die: DieId, program: u32) -> bool {
+        let (stripe, place) = self.data.split(program);
+        stripe < self.stripes && place + 1 == self.place(die)
+    }
+
+    /// Programs of data in front of that of parity in each stripe of the blocks of `die`.
+    #[inline(always)]
+    fn place(&self, die: DieId) -> u32 {
+        1 + self.data.split(die.0).1
     }
 }
 
@@ -344,8 +357,7 @@ impl Geometry {
     pub fn parity_with(&self, first: Ppn) -> Option<u32> {
         let parity = self.parity.as_ref()?;
         let (block, offset) = self.split_page(first);
-        let behind = offset + self.units_per_program;
-        let completes = self.parity_before(parity, block, behind) > self.parity_before(parity, block, offset);
+        let completes = parity.follows(self.die_of_pool(self.pool_of_block(block)), parity.program.quotient(offset));
         completes.then(|| self.flash_page(first) + (self.units_per_program >> self.unit_shift))
     }
 
@@ -357,6 +369,7 @@ impl Geometry {
     }
 
     /// Number of programs of parity in a block before the data program that page `offset` lies in.
+    #[inline]
     fn parity_before(&self, parity: &Parity, block: BlockId, offset: u32) -> u32 {
         parity.before(self.die_of_pool(self.pool_of_block(block)), parity.program.quotient(offset))
     }

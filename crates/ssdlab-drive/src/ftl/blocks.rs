@@ -481,6 +481,13 @@ impl Blocks {
         page < self.programmed(block) && self.invalid_word(block, page / 64) >> (page % 64) & 1 == 0
     }
 
+    /// Which of the `count` pages from `first` on are valid, a bit each. They are in one flash page, and so in one word.
+    #[inline(always)]
+    pub fn valid_among(&self, block: BlockId, first: u32, count: u32) -> u64 {
+        let programmed = self.programmed(block).saturating_sub(first).min(count);
+        !(self.invalid_word(block, first / 64) >> (first % 64)) & !(u64::MAX << programmed)
+    }
+
     /// The greedy choice: the eligible block with the fewest valid pages, unchanged for longest among equals; `None` if no block is
     /// eligible.
     #[inline]

@@ -273,11 +273,15 @@ impl Ftl {
 
     /// The mapping units that hold data in the flash page of `ppn`, each with its physical and its logical page.
     pub fn units_with(&self, ppn: Ppn) -> impl Iterator<Item = (Ppn, Lpn)> + '_ {
-        let (block, page) = self.geometry.split_page(self.geometry.first_in_flash_page(ppn));
-        let valid = (page..page + self.geometry.units_per_flash_page).filter(move |&page| self.blocks.is_valid(block, page));
-        valid.map(move |page| {
-            let ppn = self.geometry.page(block, page);
-            (ppn, self.map.content(&self.geometry, ppn))
+        let first = self.geometry.first_in_flash_page(ppn);
+        let (block, page) = self.geometry.split_page(first);
+        let mut valid = self.blocks.valid_among(block, page, self.geometry.units_per_flash_page);
+        std::iter::from_fn(move || {
+            let ppn = Ppn(first.0 + valid.trailing_zeros());
+            (valid != 0).then(|| {
+                valid &= valid - 1;
+                (ppn, self.map.content(&self.geometry, ppn))
+            })
         })
     }
 

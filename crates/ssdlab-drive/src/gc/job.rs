@@ -429,6 +429,14 @@ impl Jobs {
         }
     }
 
+    /// A program of gathered units has ended, of which this many were moved out of their blocks.
+    #[inline(always)]
+    pub fn committed(&mut self, pool: PoolId, units: u32) {
+        if let Some(gathering) = &mut self.gathering {
+            gathering.committed(pool, units);
+        }
+    }
+
     /// A host write has merged with a move of the pool's job that is in the controller's buffer.
     pub fn carries_write(&self, pool: PoolId) -> bool {
         match (&self.gathering, &self.spread) {

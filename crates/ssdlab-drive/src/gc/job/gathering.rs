@@ -287,6 +287,13 @@ impl Gathering {
         (self.needed(ftl, pool, victim).1 as u32, in_service as u32)
     }
 
+    /// A program of the job has ended, which leaves the victims this many valid units fewer: those in the buffer are as they were.
+    pub(super) fn committed(&mut self, pool: PoolId, units: u32) {
+        if let Some(left) = &mut self.pools[pool.index()].all_needed_at {
+            *left -= units;
+        }
+    }
+
     /// A host write has merged with a gathered unit.
     pub(super) fn carries_write(&self, pool: PoolId) -> bool {
         self.pools[pool.index()].buffered.units().iter().any(|moved| moved.writer.is_some())

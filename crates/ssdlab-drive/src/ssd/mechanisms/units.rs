@@ -310,6 +310,19 @@ pub(in crate::ssd) fn place(ssd: &mut Ssd, now: Ns, pool: PoolId) -> (Move, Ns) 
 /// The units of a page have been read into the controller's buffer.
 pub(in crate::ssd) fn buffered(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     let serial = ssd.next_serial();
+    if ssd.rules.gc.merge {
+        merging_buffered(ssd, now, pool, serial);
+    } else {
+        ssd.gc.jobs.read_ended(&ssd.ftl, pool, (now, serial));
+    }
+    if ssd.rules.gc.spreads {
+        superblock::look(ssd, now, pool);
+    }
+    carry::look(ssd, now, pool);
+}
+
+/// The units of a read are in the controller's buffer: reads that have merged with them are answered, and writes that wait merge.
+fn merging_buffered(ssd: &mut Ssd, now: Ns, pool: PoolId, serial: u64) {
     let mut units = [(Lpn(0), None); UNITS_MAX as usize];
     let count = ssd.gc.units(pool).len();
     for (unit, moved) in units.iter_mut().zip(ssd.gc.units_mut(pool)) {
@@ -318,14 +331,8 @@ pub(in crate::ssd) fn buffered(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     ssd.gc.jobs.read_ended(&ssd.ftl, pool, (now, serial));
     for (lpn, readers) in units.into_iter().take(count) {
         merge::readers_served(ssd, now, readers);
-        if ssd.rules.gc.merge {
-            merge::merge_waiting_for(ssd, now, pool, lpn);
-        }
+        merge::merge_waiting_for(ssd, now, pool, lpn);
     }
-    if ssd.rules.gc.spreads {
-        superblock::look(ssd, now, pool);
-    }
-    carry::look(ssd, now, pool);
 }
 
 /// Handles the end of the program of a job's units.
@@ -336,9 +343,8 @@ pub(in crate::ssd) fn moved(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     if ssd.rules.notes_moves {
         ssd.gained -= i64::from(padding);
     }
-    for moved in &units {
-        unit_moved(ssd, now, pool, moved);
-    }
+    let current = units.iter().map(|moved| u32::from(unit_moved(ssd, now, pool, moved))).sum();
+    ssd.gc.jobs.committed(pool, current);
     plant_second_count(ssd, first, units.len());
     earn(ssd, pool, &units);
     let serial = ssd.next_serial();
@@ -364,7 +370,8 @@ fn earn(ssd: &mut Ssd, pool: PoolId, units: &[Move]) {
     pace::earn_for_waiting(ssd, pool, of_waiting);
 }
 
-fn unit_moved(ssd: &mut Ssd, now: Ns, pool: PoolId, moved: &Move) {
+/// A unit of a program has been moved. Returns true if its copy is the newest, and no host write has merged with the move.
+fn unit_moved(ssd: &mut Ssd, now: Ns, pool: PoolId, moved: &Move) -> bool {
     let to = moved.to.expect("it was programmed somewhere");
     let Some(writer) = moved.writer else {
         let current = ssd.ftl.commit_move(pool, moved.lpn, moved.from, to);
@@ -375,12 +382,14 @@ fn unit_moved(ssd: &mut Ssd, now: Ns, pool: PoolId, moved: &Move) {
         // Only jobs for space leave units.
         let waited = ssd.rules.gc.carries && ssd.ftl.waits_for_job(ssd.block_of_page(moved.from));
         let cause = if waited { Cause::Space } else { ssd.gc.job(pool).expect("a unit was moved").cause() };
-        return ssd.probes.note(now, &ssd.ftl, Event::PageMoved { from: moved.from, cause, current });
+        ssd.probes.note(now, &ssd.ftl, Event::PageMoved { from: moved.from, cause, current });
+        return current;
     };
     let transaction = &mut ssd.transactions[writer];
     transaction.served(Served::Array, now);
     (transaction.ppn, transaction.pool) = (to, pool);
     unit_written(ssd, now, writer);
+    false
 }
 
 /// If that defect is planted, counts the first unit of a program of several as valid twice.
