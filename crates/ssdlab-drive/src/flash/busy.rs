@@ -107,10 +107,15 @@ impl Flash {
         *written += Ns::from(times) * op.write_ns;
     }
 
+    #[inline(always)]
     pub(super) fn trace_stage(&mut self, now: Ns, at: SlotId) {
-        if self.trace.is_none() {
-            return;
+        if self.trace.is_some() {
+            self.add_stage_to_trace(now, at);
         }
+    }
+
+    #[cold]
+    fn add_stage_to_trace(&mut self, now: Ns, at: SlotId) {
         let slot = &self.slots[at.index()];
         let (die, mut start, mut end) = (at.die(), slot.since, now);
         if slot.planes_left > 0 && start == now {
@@ -131,7 +136,15 @@ impl Flash {
         trace.push(Interval { resource, die, start, end, kind: slot.op.kind, host: slot.op.owner.is_host() });
     }
 
+    #[inline(always)]
     pub(super) fn trace_whole(&mut self, now: Ns, die: DieId, op: Op) {
+        if self.trace.is_some() {
+            self.add_whole_to_trace(now, die, op);
+        }
+    }
+
+    #[cold]
+    fn add_whole_to_trace(&mut self, now: Ns, die: DieId, op: Op) {
         let Timing { transfer_ns: transfer, program_transfer_ns: into, .. } = self.timing;
         let out = self.timing.out(&op, 0);
         let Some(trace) = &mut self.trace else { return };

@@ -136,14 +136,14 @@ impl Ssd {
             self.ftl.prefetch_old(lpn);
         }
         self.host.page_pending(request);
-        let mut transaction = self.new_transaction(now, request, kind, lpn, bytes, chip);
-        transaction.ready = (now, self.next_serial());
-        transaction.pool = pool;
+        let serial = self.next_serial();
+        let id = self.add_transaction(now, request, kind, lpn, bytes, chip);
+        let transaction = &mut self.transactions[id];
+        (transaction.ready, transaction.pool) = ((now, serial), pool);
         if self.rules.dynamic && kind == TransactionKind::Write {
             transaction.station = station;
             self.sched.placement_mut().expect("writes go by load").took_write(station, transaction.class);
         }
-        let id = self.transactions.insert(transaction);
         if self.sched.slack().is_none() {
             if ends.is_some() || bytes != (0, self.geometry().unit_bytes) {
                 self.note_place(id);
@@ -177,28 +177,30 @@ impl Ssd {
         place.map_or_else(|| self.geometry().static_pool(lpn), |ppn| self.geometry().pool_of_page(ppn))
     }
 
-    /// A new transaction of a request on a page. Its time until now was spent in the host queue.
+    /// Adds a transaction of a request on a page. Its time until now was spent in the host queue.
     #[inline(always)]
-    fn new_transaction(&mut self, now: Ns, request: ReqId, kind: TransactionKind, lpn: Lpn, bytes: Change, chip: ChipId) -> Transaction {
+    fn add_transaction(&mut self, now: Ns, request: ReqId, kind: TransactionKind, lpn: Lpn, bytes: Change, chip: ChipId) -> TxnId {
         let Request { arrival_ns, high_priority, handle, .. } = self.host.request(request).request;
         let write = kind == TransactionKind::Write;
         let version = self.probes.verifier_mut().filter(|_| write).map_or(0, |verifier| verifier.next_version(handle));
-        let mut transaction = Transaction::new(kind, request, lpn, bytes, chip, arrival_ns);
-        (transaction.high_priority, transaction.version) = (write && high_priority, version);
-        if write && self.rules.places {
-            let &Outstanding { class, asked, .. } = self.host.request(request);
-            let known = class.or_else(|| asked.filter(|&(of, _)| of == lpn).map(|(_, class)| class));
-            transaction.class = known.unwrap_or_else(|| self.ftl.host_class(lpn, handle));
-            if self.probes.has(Planted::WritesToAnotherStream) {
-                transaction.class = self.ftl.next_class(transaction.class);
-            }
-        }
+        let class = if write && self.rules.places { self.class_of_write(request, lpn, handle) } else { 0 };
+        let id = self.transactions.insert_with(|| Transaction::new(kind, request, lpn, bytes, chip, arrival_ns));
+        let transaction = &mut self.transactions[id];
+        (transaction.high_priority, transaction.version, transaction.class) = (write && high_priority, version, class);
         // Most transactions are admitted as soon as their request arrives.
         if now > arrival_ns {
             transaction.waited(Blocked::NoRoom, arrival_ns + self.host.waited_for_room(now, request));
             transaction.waited(Blocked::QueueFull, now);
         }
-        transaction
+        id
+    }
+
+    /// The class of a write that is admitted.
+    fn class_of_write(&mut self, request: ReqId, lpn: Lpn, handle: Option<u8>) -> Class {
+        let &Outstanding { class, asked, .. } = self.host.request(request);
+        let known = class.or_else(|| asked.filter(|&(of, _)| of == lpn).map(|(_, class)| class));
+        let class = known.unwrap_or_else(|| self.ftl.host_class(lpn, handle));
+        if self.probes.has(Planted::WritesToAnotherStream) { self.ftl.next_class(class) } else { class }
     }
 
     /// Answers a page read that needs no flash: from a write that has not ended, or since the page holds no data. Returns true if it has.
@@ -427,8 +429,7 @@ impl Ssd {
                 Some(ChainEnds { youngest, .. }) if self.transactions[youngest].kind == TransactionKind::Trim => {}
                 ends => {
                     self.host.page_pending(id);
-                    let transaction = self.new_transaction(now, id, TransactionKind::Trim, lpn, (0, page_bytes as u32), ChipId(0));
-                    let trim = self.transactions.insert(transaction);
+                    let trim = self.add_transaction(now, id, TransactionKind::Trim, lpn, (0, page_bytes as u32), ChipId(0));
                     self.enter_page_order(now, trim, ends);
                 }
             }

@@ -50,6 +50,9 @@ impl GcCandidate {
     }
 }
 
+/// The best host operation of several pools so far; `Err`: the one that goes before those of all pools.
+type Best = Result<Option<HostCandidate>, HostCandidate>;
+
 impl Ssd {
     /// The host operation and the GC step that would go next on a die on which either may begin.
     #[inline(always)]
@@ -119,7 +122,7 @@ impl Ssd {
                 return candidate;
             }
             if let Some(other) = candidate {
-                host = self.first_of(host, other, chip);
+                host = Some(self.first_of(host, other, chip));
             }
         }
         host
@@ -132,32 +135,52 @@ impl Ssd {
         if !self.sched.any_waiting(die) || self.gc.excludes_die(die).is_some() {
             return None;
         }
+        let mut pools = self.geometry().pools_of_die(die).map(PoolId);
         let mut best = None;
-        for pool in self.geometry().pools_of_die(die).map(PoolId) {
-            if let Some(write) = self.gc.states.urgent(pool) {
-                if let Some(candidate) = self.urgent_candidate(pool, write, limits) {
-                    return Some(candidate);
-                }
-                continue;
-            }
-            if !limits.writes_only
-                && let Some(id) = self.first_read(pool, limits)
-            {
-                best = self.first_of(best, HostCandidate { id, kind: QueueKind::Read, pool, by_move: false }, chip);
-            }
-            if !self.rules.dynamic
-                && let Some(id) = self.first_write(pool, limits)
-            {
-                best = self.first_of(best, HostCandidate { id, kind: QueueKind::Write, pool, by_move: false }, chip);
-            }
+        // Most dies are one pool: apart, it is not delayed by what is prepared for several.
+        if let Some(first) = pools.next() {
+            best = match self.best_of_pool(first, limits, chip, None) {
+                Ok(best) => best,
+                Err(urgent) => return Some(urgent),
+            };
+        }
+        for pool in pools {
+            best = match self.best_of_further_pool(pool, limits, chip, best) {
+                Ok(best) => best,
+                Err(urgent) => return Some(urgent),
+            };
         }
         if self.rules.dynamic
             && let Some(pool) = self.pool_with_room(die, limits)
             && let Some(id) = self.sched.head(self.sched.writes_for(die))
         {
-            best = self.first_of(best, HostCandidate { id, kind: QueueKind::Write, pool, by_move: false }, chip);
+            best = Some(self.first_of(best, HostCandidate { id, kind: QueueKind::Write, pool, by_move: false }, chip));
         }
         if self.rules.gc.merge && !limits.writes_only && !wear::is_read_only(self) { self.by_move(die, best) } else { best }
+    }
+
+    /// The first to go of `best` and the operations of a pool. `Err`: in state S3 the write for which it was entered goes before those of all pools.
+    #[inline(always)]
+    fn best_of_pool(&self, pool: PoolId, limits: Limits, chip: ChipId, mut best: Option<HostCandidate>) -> Best {
+        if let Some(write) = self.gc.states.urgent(pool) {
+            return self.urgent_candidate(pool, write, limits).map_or(Ok(best), Err);
+        }
+        if !limits.writes_only
+            && let Some(id) = self.first_read(pool, limits)
+        {
+            best = Some(self.first_of(best, HostCandidate { id, kind: QueueKind::Read, pool, by_move: false }, chip));
+        }
+        if !self.rules.dynamic
+            && let Some(id) = self.first_write(pool, limits)
+        {
+            best = Some(self.first_of(best, HostCandidate { id, kind: QueueKind::Write, pool, by_move: false }, chip));
+        }
+        Ok(best)
+    }
+
+    #[inline(never)]
+    fn best_of_further_pool(&self, pool: PoolId, limits: Limits, chip: ChipId, best: Option<HostCandidate>) -> Best {
+        self.best_of_pool(pool, limits, chip, best)
     }
 
     /// Calls `each` with all host operations that are eligible on the die, no matter what occupies it. Leaves out pools in state S3, and
@@ -196,9 +219,12 @@ impl Ssd {
 
     /// Compares two host operations on a chip, and returns the first to go.
     #[inline(always)]
-    fn first_of(&self, best: Option<HostCandidate>, other: HostCandidate, chip: ChipId) -> Option<HostCandidate> {
+    fn first_of(&self, best: Option<HostCandidate>, other: HostCandidate, chip: ChipId) -> HostCandidate {
         let key = |candidate: HostCandidate| (candidate.kind, self.transactions[candidate.id].rank);
-        best.filter(|&best| !self.sched.goes_before(key(other), key(best), chip)).or(Some(other))
+        match best {
+            Some(best) if !self.sched.goes_before(key(other), key(best), chip) => best,
+            _ => other,
+        }
     }
 
     /// State S3: the write for which it was entered goes next, once the job has ended.

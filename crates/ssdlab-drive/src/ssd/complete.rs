@@ -1,6 +1,5 @@
 //! Stages end; then operations, transactions and requests complete.
 
-use super::host::Completed;
 use super::mechanisms::{
     self, ErasedBlock, burst, carry, estimates, idle, merge, pace, pause, planes, slc, superblock, table, units, wear,
 };
@@ -185,7 +184,7 @@ impl Ssd {
         }
         let moved = self.gc.moving(pool).expect("a page is being moved");
         if self.flash.phase(at, now) == Phase::Out {
-            return self.each_move(pool, |ssd, moved| merge::readers_wait_no_more(ssd, now, moved.readers));
+            return self.each_merged(pool, |ssd, moved| merge::readers_wait_no_more(ssd, now, moved.readers));
         }
         merge::merge_waiting(self, now, pool);
         if moved.to.is_none() && !wear::is_read_only(self) {
@@ -195,15 +194,19 @@ impl Ssd {
             self.flash.set_write_ns(at, ns + self.rules.gc.poll_ns);
             timeline::target_chosen(self, at, pool);
         }
-        self.each_move(pool, |ssd, moved| {
+        self.each_merged(pool, |ssd, moved| {
             if let Some(writer) = moved.writer {
                 waits::stop_waiting(ssd, now, writer);
             }
         });
     }
 
-    /// Calls `what` with the move in service of a pool's job, or with each of its gathered units.
-    fn each_move(&mut self, pool: PoolId, mut what: impl FnMut(&mut Self, Move)) {
+    /// Calls `what` with the move in service of a pool's job, or with each of its gathered units, if host operations may have merged with them.
+    #[inline(always)]
+    fn each_merged(&mut self, pool: PoolId, mut what: impl FnMut(&mut Self, Move)) {
+        if !self.rules.gc.merge {
+            return;
+        }
         if !self.rules.gc.gathers() {
             return what(self, self.gc.moving(pool).expect("a page is being moved"));
         }
@@ -215,7 +218,7 @@ impl Ssd {
     fn gc_transfer_ended(&mut self, now: Ns, at: SlotId, pool: PoolId) {
         if self.rules.gc.gathers() {
             // This was a transfer of a program; host reads that merged with a read are completed when that has ended.
-            return self.each_move(pool, |ssd, moved| {
+            return self.each_merged(pool, |ssd, moved| {
                 if let Some(writer) = moved.writer {
                     ssd.transactions[writer].served(Served::Transfer, now);
                 }
@@ -368,8 +371,8 @@ impl Ssd {
             slowest::page_ended(self, now, id);
             let completed = self.host.page_done(now, request, Some((lpn, &self.transactions[id].times)));
             self.transactions.remove(id);
-            if let Some(completed) = completed {
-                self.request_completed(now, completed);
+            if completed {
+                self.request_completed(now, request);
             }
             let Some(front) = front else { return };
             self.activate_front(now, front);
@@ -404,14 +407,15 @@ impl Ssd {
 
     /// The admission of a request is done: the request completes if none of its pages is pending.
     pub(super) fn admission_done(&mut self, now: Ns, id: ReqId) {
-        if let Some(completed) = self.host.page_done(now, id, None) {
-            self.request_completed(now, completed);
+        if self.host.page_done(now, id, None) {
+            self.request_completed(now, id);
         }
     }
 
     #[inline(always)]
-    fn request_completed(&mut self, now: Ns, completed: Completed) {
-        estimates::request_ended(self, now, completed);
+    fn request_completed(&mut self, now: Ns, id: ReqId) {
+        estimates::request_ended(self, now, id);
+        self.host.remove(id);
         if self.host.outstanding() == 0 {
             idle::all_requests_ended(self, now);
         }

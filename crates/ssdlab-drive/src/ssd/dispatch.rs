@@ -96,6 +96,14 @@ impl Ssd {
         }
         let (host, gc) = self.candidates(die);
         advance::dispatched(self, die);
+        if !OWN && gc.is_none() {
+            // The decision without a choice.
+            return match host {
+                Some(candidate) if candidate.by_move => self.move_for_host(now, candidate, granted),
+                Some(candidate) => self.begin_host(now, candidate, granted, false),
+                None => false,
+            };
+        }
         let phase = DiePhase::BetweenMoves;
         let question = Question { now, die, phase, gc: gc.map(GcCandidate::pool), limits: None };
         let (host, priority) = order::choose::<OWN>(self, question, host);
@@ -134,13 +142,20 @@ impl Ssd {
     }
 
     /// The die may use the bus now; else it joins the bus's queue. `granted`: the bus has been granted to the die.
+    #[inline(always)]
     pub(super) fn has_bus(&mut self, now: Ns, die: DieId, granted: bool) -> bool {
         let free = if granted { self.flash.bus_idle(die) } else { self.flash.bus_free(die) };
-        if !free && !self.flash.waits_for_bus(die) {
+        if !free {
+            self.joins_bus_queue(now, die);
+        }
+        free
+    }
+
+    fn joins_bus_queue(&mut self, now: Ns, die: DieId) {
+        if !self.flash.waits_for_bus(die) {
             self.probes.count().bus_lines += 1;
             self.flash.queue_for_bus(now, die);
         }
-        free
     }
 
     #[inline(always)]

@@ -106,13 +106,6 @@ impl Outstanding {
     }
 }
 
-/// A request that has completed.
-pub(super) struct Completed {
-    pub place: ReqId,
-    pub request: Request,
-    pub ends: PageTimes,
-}
-
 /// Why and since when the first request of the host queue waits.
 #[derive(Debug, Default)]
 struct Held {
@@ -293,9 +286,10 @@ impl HostRequests {
         alone
     }
 
-    /// One page of a request is done, or, with `None`, its admission. Returns the request if it is complete.
+    /// One page of a request is done, or, with `None`, its admission. Returns true if the request is complete: it stays until
+    /// [`HostRequests::remove`].
     #[inline(always)]
-    pub(super) fn page_done(&mut self, now: Ns, id: ReqId, page: Option<(Lpn, &DriveTimes)>) -> Option<Completed> {
+    pub(super) fn page_done(&mut self, now: Ns, id: ReqId, page: Option<(Lpn, &DriveTimes)>) -> bool {
         let outstanding = &mut self.requests[id];
         // Among pages that end at one instant the highest counts, so that the times do not depend on the order of simultaneous events.
         let last = page.filter(|&(lpn, _)| (now, lpn) >= outstanding.last);
@@ -304,18 +298,23 @@ impl HostRequests {
             if let Some((lpn, &times)) = last {
                 (outstanding.last, outstanding.times) = ((now, lpn), times);
             }
-            return None;
-        }
-        let Outstanding { request, index, sequential, units, status, ends, .. } = *outstanding;
-        if units != NONE {
-            self.units.free.push(units);
+            return false;
         }
         let times = last.map_or(&outstanding.times, |(_, times)| times);
         let mut times = Times::from(times);
-        times.status = status;
-        self.completions.push(Completion::of(&request, index, sequential, now, &times));
+        times.status = outstanding.status;
+        self.completions.push(Completion::of(&outstanding.request, outstanding.index, outstanding.sequential, now, &times));
+        true
+    }
+
+    /// Removes a request that is complete.
+    #[inline(always)]
+    pub(super) fn remove(&mut self, id: ReqId) {
+        let units = self.requests[id].units;
+        if units != NONE {
+            self.units.free.push(units);
+        }
         self.requests.remove(id);
-        Some(Completed { place: id, request, ends })
     }
 
     /// Notes what became of a page of a request. Returns true if that of no page was as bad.

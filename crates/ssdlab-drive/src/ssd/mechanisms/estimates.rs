@@ -11,7 +11,7 @@ use crate::rules::BurstRule;
 use crate::sched::page_order::{self, ChainEnds};
 use crate::sched::{Ahead, Before, QueueKind, Slack, TRIMMED, Transaction, TransactionKind};
 use crate::ssd::Ssd;
-use crate::ssd::host::{Completed, PageTimes};
+use crate::ssd::host::{Outstanding, PageTimes};
 use ssdlab_base::request::RequestKind;
 use ssdlab_base::units::{ChannelId, ChipId, DieId, Lpn, Ns, PoolId, Ppn, ReqId, TxnId};
 use ssdlab_keys::config::Mode;
@@ -228,7 +228,8 @@ pub(in crate::ssd) fn page_ended(ssd: &mut Ssd, now: Ns, id: TxnId) {
 
 /// Notes the end of a request, for statistics: the slack of its pages, and the error of its estimate.
 #[inline(always)]
-pub(in crate::ssd) fn request_ended(ssd: &mut Ssd, now: Ns, Completed { place, request, ends }: Completed) {
+pub(in crate::ssd) fn request_ended(ssd: &mut Ssd, now: Ns, id: ReqId) {
+    let Outstanding { request, ends, .. } = ssd.host.request(id);
     if ends.in_warm_up {
         return;
     }
@@ -239,12 +240,12 @@ pub(in crate::ssd) fn request_ended(ssd: &mut Ssd, now: Ns, Completed { place, r
     };
     let response = now - request.arrival_ns;
     let stats = ssd.probes.slack_mut();
-    match ends {
+    match *ends {
         PageTimes { pages: 0, .. } => stats.only_page_ended(kind),
         PageTimes { pages, sum, squares, .. } => stats.pages_ended(kind, pages, sum, squares, response),
     }
     if let Some(slack) = ssd.sched.slack() {
-        let estimate = slack.latest_end(place) - request.arrival_ns;
+        let estimate = slack.latest_end(id) - request.arrival_ns;
         stats.request_ended(kind, ends.chips, estimate, response, [ends.passed, ends.paused]);
     }
 }

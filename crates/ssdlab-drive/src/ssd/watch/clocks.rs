@@ -5,7 +5,7 @@
 //! reason.
 
 use crate::sched::ClockNote;
-use ssdlab_base::blocked::Blocked;
+use ssdlab_base::blocked::{Blocked, DriveTimes};
 use ssdlab_base::units::{DieId, Ns, PlaneId, PoolId};
 use ssdlab_keys::geometry::Geometry;
 
@@ -15,18 +15,6 @@ struct Clock {
     /// The reason that holds the domain; `None`: nothing holds it, and then no transaction waits for it.
     reason: Option<Blocked>,
     since: Ns,
-}
-
-impl Clock {
-    /// The readings at `now`, by reason, ns.
-    #[inline(always)]
-    fn read(&self, now: Ns) -> [Ns; Blocked::OF_DIES] {
-        let mut shown = self.shown;
-        if let Some(reason) = self.reason {
-            shown[reason as usize] += now - self.since;
-        }
-        shown
-    }
 }
 
 /// All wait clocks of a drive.
@@ -66,8 +54,11 @@ impl WaitClocks {
 
     #[inline(always)]
     fn note(&self, now: Ns, domain: u32, into: &mut ClockNote) {
-        into.domain = domain;
-        into.shown = self.clocks[domain as usize].read(now);
+        let clock = &self.clocks[domain as usize];
+        (into.domain, into.shown) = (domain, clock.shown);
+        if let Some(reason) = clock.reason {
+            into.shown[reason as usize] += now - clock.since;
+        }
     }
 
     /// Sets the reason that holds a die from now on.
@@ -90,14 +81,22 @@ impl WaitClocks {
     fn set(&mut self, now: Ns, domain: u32, reason: Option<Blocked>) {
         let clock = &mut self.clocks[domain as usize];
         if clock.reason != reason {
-            *clock = Clock { shown: clock.read(now), reason, since: now };
+            if let Some(before) = clock.reason {
+                clock.shown[before as usize] += now - clock.since;
+            }
+            (clock.reason, clock.since) = (reason, now);
         }
     }
 
-    /// The readings of a domain's clocks, by reason, ns.
+    /// Adds the times from the noted readings until `now`, by reason.
     #[inline(always)]
-    pub(in crate::ssd) fn read(&self, domain: u32, now: Ns) -> [Ns; Blocked::OF_DIES] {
-        self.clocks[domain as usize].read(now)
+    pub(in crate::ssd) fn add_since(&self, noted: &ClockNote, now: Ns, times: &mut DriveTimes) {
+        let clock = &self.clocks[noted.domain as usize];
+        // First, since the noted reading may have more of this reason than the clock shows.
+        if let Some(reason) = clock.reason {
+            times.wait(reason, now - clock.since);
+        }
+        times.wait_by_clocks(&noted.shown, &clock.shown);
     }
 
     /// The domain of a station.
@@ -131,13 +130,16 @@ mod tests {
     fn differences_are_the_time_for_which_each_reason_held() {
         let mut clocks = WaitClocks::new(&Geometry::new(&Config::default()), false);
         clocks.set_die(10, DieId(0), Some(Blocked::HostOperation));
-        let before = clocks.read(0, 15);
+        let mut noted = ClockNote::default();
+        clocks.note_pool(15, PoolId(0), DieId(0), &mut noted);
         clocks.set_die(20, DieId(0), Some(Blocked::Bus));
         clocks.set_die(26, DieId(0), None);
         clocks.set_die(26, DieId(0), Some(Blocked::Scope));
-        let after = clocks.read(0, 33);
-        let waited =
-            [Blocked::HostOperation, Blocked::Bus, Blocked::Scope, Blocked::GcOperation].map(|r| after[r as usize] - before[r as usize]);
-        assert_eq!(waited, [5, 6, 7, 0]);
+        let (mut waited, mut expected) = (DriveTimes::default(), DriveTimes::default());
+        clocks.add_since(&noted, 33, &mut waited);
+        [(Blocked::HostOperation, 5), (Blocked::Bus, 6), (Blocked::Scope, 7)]
+            .into_iter()
+            .for_each(|(reason, ns)| expected.wait(reason, ns));
+        assert_eq!(waited, expected);
     }
 }

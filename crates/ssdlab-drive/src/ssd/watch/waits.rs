@@ -56,8 +56,7 @@ pub(in crate::ssd) fn stop_waiting(ssd: &mut Ssd, now: Ns, id: TxnId) {
     if transaction.mark == now {
         return;
     }
-    let shown = ssd.clocks.read(transaction.noted.domain, now);
-    transaction.times.wait_by_clocks(&transaction.noted.shown, &shown);
+    ssd.clocks.add_since(&transaction.noted, now, &mut transaction.times);
     let from = std::mem::replace(&mut transaction.mark, now);
     slowest::waited(ssd, id, from, now);
 }
