@@ -187,7 +187,7 @@ gallery: browser $(BUILT) ## make the pictures of README and of the documentatio
 	$(BIN)/python tools/gallery.py
 
 # The second list holds all of the first, in the same versions.
-COMPILE = .venv-lock/bin/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe --no-header \
+COMPILE = PIP_FIND_LINKS= .venv-lock/bin/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe --no-header \
 	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 lock: ## pin the newest versions of all Python packages (needs network)
 	$(PYTHON) -m venv --clear .venv-lock
