@@ -455,13 +455,13 @@ def test_rates_of_jobs_are_over_their_own_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("device", "depth", "expected"), [("nvme-tlc-scaled-5g", 8, True), ("nvme-tlc-scaled-5g", 1, False), ("demo-4g", 8, False)]
+    ("device", "depth", "expected"), [("nvme-tlc-scaled-5g", 9, True), ("nvme-tlc-scaled-5g", 8, False), ("demo-4g", 9, False)]
 )
 def test_a_depth_on_a_scaled_drive_is_remarked(device: str, depth: int, expected: bool, tmp_path: Path) -> None:
     (tmp_path / "job.fio").write_text(f"{ENGINE}direct=1\nsize=1m\nrw=randread\niodepth={depth}\n[a]\n")
     remarks = [remark for remark in ssdlab.run(device=device, fio=tmp_path / "job.fio").remarks if remark.code == "fio-depth"]
     assert bool(remarks) == expected
-    assert all("1/8 of the dies" in remark.sentence for remark in remarks)
+    assert all("9 requests for 8 dies are as 72 for the 64 dies" in remark.sentence for remark in remarks)
 
 
 @pytest.mark.parametrize(("write_ms", "read_us", "expected"), [(2000, 100, True), (2000, 50_000, False), (20, 100, False)])

@@ -196,6 +196,8 @@ def test_any_drive_can_be_rated_and_nothing_fails(device: str, scheme: str, keys
     assert "spare_left" not in life
     assert not life["retired_blocks"]
     assert f"rated {three(life['tbw'])} TB written" in str(result)
+    seconds = life["tbw"] * 1e12 / result["bytes_written"]["host"] * result["simulated_ns"] / 1e9
+    assert f": {three(seconds / 86_400 / 365)} years" in str(result)
 
 
 def test_a_rating_has_the_letters_of_its_write_amplification() -> None:

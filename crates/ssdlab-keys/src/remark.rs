@@ -78,7 +78,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "fio-depth",
         severity: Severity::Warning,
-        rule: "Jobs of a fio job file keep at least N requests outstanding on a preset with 1/N of the dies of a whole drive.",
+        rule: "Jobs of a fio job file keep more requests outstanding than there are dies, on a preset that is a whole drive scaled down.",
     },
     Code {
         name: "fio-differs",

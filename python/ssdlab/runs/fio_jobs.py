@@ -20,7 +20,9 @@ STARVED_RATIO = 100
 
 def remarks_of(jobs: Flows, device: str | None, result: Mapping[str, Any]) -> Iterator[Remark]:
     """The remarks on the load of jobs: queue depths of a whole drive on a scaled one, and writes that starve beside reads."""
-    yield from _depth(jobs, _scale(device, result.get("config", {}).get("device", {})))
+    simulated = result.get("config", {}).get("device", {})
+    if simulated:
+        yield from _depth(jobs, _scale(device, simulated), _dies(simulated))
     yield from _starved(result)
 
 
@@ -28,7 +30,7 @@ def _scale(device: str | None, simulated: Mapping[str, Any]) -> int:
     """Dies of the whole drive for each simulated die of a preset that was scaled down, by the first words of its description."""
     descriptions = {name: description for name, description, _ in _core.presets("device")}
     whole, scaled, _ = descriptions.get(device or "", "").partition(" scaled down to ")
-    if not scaled or whole not in descriptions or not simulated:
+    if not scaled or whole not in descriptions:
         return 1
     import tomllib  # noqa: PLC0415 (only runs of fio jobs need it)
 
@@ -39,15 +41,16 @@ def _dies(device: Mapping[str, Any]) -> int:
     return math.prod(device[key] for key in ("channels", "chips_per_channel", "dies_per_chip"))
 
 
-def _depth(jobs: Flows, scale: int) -> Iterator[Remark]:
+def _depth(jobs: Flows, scale: int, dies: int) -> Iterator[Remark]:
     stages: dict[int, int] = {}
     for flow in jobs.flows:
         stage = flow.keys.get("stage", 0)
         stages[stage] = stages.get(stage, 0) + flow.keys["queue_depth"]
     deepest = max(stages.values())
-    if deepest >= scale > 1:
-        sentence = f"The drive has 1/{scale} of the dies of a whole one, so {deepest} requests load each die {scale} times as much."
-        remedy = f"Divide iodepth or numjobs, and rates, by {scale}, or simulate the whole drive."
+    # A depth that was divided by `scale` is seldom more than a request for each die.
+    if scale > 1 and deepest > dies:
+        sentence = f"{deepest} requests for {dies} dies are as {deepest * scale} for the {dies * scale} dies of the whole drive."
+        remedy = f"If the jobs are meant for that, divide iodepth or numjobs, and rates, by {scale}, or simulate the whole drive."
         yield Remark("fio-depth", WARNING, "latency_ns", sentence, remedy)
 
 

@@ -211,7 +211,7 @@ const RULES: &[Rule] = &[
     switch(
         "ftl.precondition.settle",
         |c| c.ftl.precondition.settle > 0.0,
-        "a generated workload, since traces prepare a drive by ftl.precondition.kind = \"trace\"",
+        "a generated workload, since for a trace the drive is prepared without time",
         |c| !c.workload.reads_traces(),
     ),
     switch(
@@ -414,10 +414,10 @@ impl Config {
     }
 
     /// The idle keys that a result names. All keys that the user wrote (`written`), also those of requests that a trace replaces. Of the
-    /// other keys, those that request a mechanism: with values other than the default, outside the sections `device` and `workload`, which
-    /// only describe the drive and the requests. `from_state`: the run begins with a saved state.
+    /// other keys, those that request a mechanism: with values other than the default, outside of `device`, `workload` and
+    /// `ftl.precondition`, which only describe the drive, what it was used for, and the requests. `from_state`: the run begins with a saved state.
     pub fn idle_choices(&self, written: &[String], from_state: bool) -> Vec<IdleKey> {
-        let describes = |key: &str| key.starts_with("device.") || key.starts_with("workload.");
+        let describes = |key: &str| ["device.", "workload.", "ftl.precondition."].iter().any(|section| key.starts_with(section));
         let tree = |config: &Config| serde_json::to_value(config).expect("a configuration is a JSON object");
         let (own, default) = (tree(self), tree(&Config::default()));
         let pointer = |key: &str| format!("/{}", key.replace('.', "/"));
