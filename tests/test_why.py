@@ -614,6 +614,40 @@ def test_slow_requests_are_records_in_python(tmp_path: Path, kept_run: Path, ssd
             ssdlab.slow_requests(kept_run, **wrong)
 
 
+def test_a_kind_is_chosen_among_those_kept_or_all_of_the_log(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    """Reads of 4, 8 and 16 KiB among writes, each alone on an idle drive, so that longer ones are slower and writes slowest."""
+    rows = ["0,W,0,16384", "20000,R,0,4096", "40000,R,0,8192", "60000,W,0,16384", "80000,R,0,16384", "100000,W,0,8192"]
+    (tmp_path / "t.csv").write_text("\n".join(["timestamp_us,op,offset_bytes,size_bytes", *rows, ""]))
+
+    def folder(name: str, **options: Any) -> Path:
+        ssdlab.run(trace=tmp_path / "t.csv", set={**ONE_DIE, "device.blocks_per_plane": 24}, out=tmp_path / name, **options)
+        return tmp_path / name
+
+    def numbers(place: Path, kind: str, count: int | None = None) -> tuple[list[int], bool]:
+        found = ssdlab.slow_requests(place, kind=kind, count=count)
+        return [one.request for one in found], found.repeated
+
+    every, few, log = folder("every", slowest=6), folder("few", slowest=3), folder("log", slowest=3, log_requests=True)
+    assert numbers(every, "read") == numbers(every, "read", 5) == ([4, 2, 1], False), "of 16, 8 and 4 KiB"
+    assert numbers(every, "read", 2) == ([4, 2], False)
+    assert numbers(every, "all")[0] == [0, 3, 5, 4, 2, 1]
+    assert numbers(few, "write", 2) == ([0, 3], False)
+    assert numbers(log, "read", 2) == ([4, 2], True), "the three that were kept are writes"
+    ended = ssdlab_command("why", str(few), "--kind", "read").failed(2)
+    assert "no read is among the requests that the run kept: run it again with a larger --slowest N; or with --log-requests" in ended
+    four = folder("four", slowest=4)
+    ended_well = ssdlab_command("why", str(four), "--kind", "read", "--slowest", "2")
+    assert "1 of the 2 slowest reads are among the requests that the run kept" in ended_well.err
+    assert "Request 4, a read" in ended_well.out
+    assert "Request 0" not in ended_well.out
+    for wrong, message in (({"kind": "trim"}, "expected read, write or all"), ({"kind": "read", "requests": [1]}, "give one of them")):
+        with pytest.raises(UsageError, match=message):
+            ssdlab.slow_requests(few, **wrong)
+    (log / "requests.parquet").write_bytes(b"none")
+    with pytest.raises(UsageError, match="not a log of requests, or damaged"):
+        ssdlab.slow_requests(log, kind="read")
+
+
 def test_a_long_chain_of_waits_is_summarised(tmp_path: Path) -> None:
     """Operations of others go between: the sentence has the first wait, the longest others and the sum of the rest."""
     ssdlab.run(device="elyasi2017", scheme="slacker", workload="fin1-like", requests=4_000, seed=7, out=tmp_path / "out", slowest=5)

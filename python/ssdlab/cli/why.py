@@ -30,8 +30,20 @@ def why(
         str | None, typer.Option(help="In the folder of `compare` or `sweep`: the run, by label, or by folder name.", metavar="LABEL")
     ] = None,
     slowest: Annotated[
-        int | None, typer.Option(min=1, help="Explain the N slowest reads and writes (default: those that the run kept).", metavar="N")
+        int | None,
+        typer.Option(
+            min=1,
+            help="Explain the N slowest requests, reads and writes in one order (default: those that the run kept, `run --slowest`).",
+            metavar="N",
+        ),
     ] = None,
+    kind: Annotated[
+        str,
+        typer.Option(
+            help="Explain only the slowest of this kind, of those that the run kept; more of them need `run --log-requests`.",
+            metavar="read|write|all",
+        ),
+    ] = "all",
     request: Annotated[
         list[int] | None, typer.Option(min=0, help="Explain this request, by number from 0; may be repeated.", metavar="N")
     ] = None,
@@ -40,9 +52,9 @@ def why(
 ) -> None:
     """The command `ssdlab why`."""
     if remarks:
-        _explain_remarks(folder, of, named=slowest is not None or bool(request), as_json=as_json)
+        _explain_remarks(folder, of, named=slowest is not None or bool(request) or kind != "all", as_json=as_json)
         return
-    question = Question(folder, of, slowest, request or ())
+    question = Question(folder, of, slowest, request or (), kind)
     found = question.kept
     if found is None:
         if not as_json:
@@ -52,6 +64,8 @@ def why(
     if as_json:
         print_json(found.to_dict())
     else:
+        if question.missing:
+            warn(question.missing)
         typer.echo("\n\n".join(f"{textwrap.fill(one.paragraph, WIDTH)}\n\n{one.timeline}" for one in found))
 
 
@@ -62,7 +76,7 @@ def _explain_remarks(folder: Path, of: str | None, *, named: bool, as_json: bool
         UsageError: `named`, since remarks are not of single requests; or the folder has no such run.
     """
     if named:
-        raise UsageError("--remarks: these are of the whole run: leave --slowest and --request out")
+        raise UsageError("--remarks: these are of the whole run: leave --slowest, --kind and --request out")
     place = folder if of is None else run_in(folder, of)
     found = shown(load(place).remarks)
     if as_json:

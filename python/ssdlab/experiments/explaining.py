@@ -19,7 +19,7 @@ from ssdlab.pages.report.runs import saved_in, undamaged, words_of
 from ssdlab.pages.why import Explained, Found, found_in, paragraph, read_slowest, timeline
 from ssdlab.runs.api import executed_run, prepared_run
 from ssdlab.runs.batch import Progress
-from ssdlab.system.folders import SLOWEST_FILE
+from ssdlab.system.folders import LOG_FILE, SLOWEST_FILE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,6 +30,8 @@ DEFAULT_COUNT = 10
 """Number of requests to explain where the run kept none."""
 STAGES = 1 << 19
 """Number of stages of operations that a repeated run keeps at a time: about 80 MB."""
+KINDS = ("read", "write", "all")
+"""Kinds of requests that can be chosen."""
 COLUMNS = ("request", "kind", "offset_bytes", "size_bytes", "arrival_ns", "response_ns", "blocked_by")
 
 
@@ -107,7 +109,9 @@ class SlowRequests(Sequence[SlowRequest]):
         return "\n\n".join(map(str, self))
 
 
-def slow_requests(folder: Path_, *, of: str | None = None, count: int | None = None, requests: Sequence[int] = ()) -> SlowRequests:
+def slow_requests(
+    folder: Path_, *, of: str | None = None, count: int | None = None, requests: Sequence[int] = (), kind: str = "all"
+) -> SlowRequests:
     """Why the slowest requests of a saved run, or requests by number, took as long as they did.
 
         for one in ssdlab.slow_requests("results/first"):
@@ -118,6 +122,7 @@ def slow_requests(folder: Path_, *, of: str | None = None, count: int | None = N
         of: in the folder of a comparison or sweep, the run, by label or by folder name.
         count: explain this many of the slowest reads and writes; by default those that the run kept.
         requests: explain these requests, by number from 0, instead.
+        kind: `read` or `write`: only the slowest of this kind, of those that the run kept, or of all in its log (`log_requests`).
 
     The run is repeated if it did not keep these requests.
 
@@ -126,7 +131,7 @@ def slow_requests(folder: Path_, *, of: str | None = None, count: int | None = N
         FileError: a file cannot be read.
         ssdlab.Interrupted: Ctrl-C.
     """
-    question = Question(Path(path("folder", folder)), of, count, requests)
+    question = Question(Path(path("folder", folder)), of, count, requests, kind)
     return question.kept or question.repeated()
 
 
@@ -134,13 +139,17 @@ class Question:
     """Which requests of which run are to be explained.
 
     Raises:
-        UsageError: the folder has no such run, or the run no such request.
+        UsageError: the folder has no such run, or the run no such request; or it kept none of `kind`, and has no log to find one in.
         FileError: a file cannot be read.
     """
 
-    def __init__(self, folder: Path, of: str | None, count: int | None, requests: Sequence[int]) -> None:
+    def __init__(self, folder: Path, of: str | None, count: int | None, requests: Sequence[int], kind: str = "all") -> None:
         if of is not None:
             text("of", of)
+        if kind not in KINDS:
+            raise UsageError(f"kind (--kind) = {shown(kind)}: expected {', '.join(KINDS[:-1])} or {KINDS[-1]}")
+        if requests and kind != "all":
+            raise UsageError("kind (--kind) and requests (--request): give one of them")
         if requests and count is not None:
             raise UsageError("count (--slowest) and requests (--request): give one of them")
         self.count = None if count is None else whole("count", count, least=1)
@@ -153,6 +162,30 @@ class Question:
         for number in self.requests:
             if number >= total:
                 raise UsageError(f"request {number}: the run had {total:,} requests, numbered from 0")
+        self.missing = ""
+        """What of the kind cannot be shown, in words; empty if all can."""
+        if kind != "all":
+            self._choose(kind)
+
+    def _choose(self, kind: str) -> None:
+        """Sets `requests` to the slowest of a kind.
+
+        Kept requests of a kind are its slowest, since all kinds are kept in one order. Further ones are found in the log of the run.
+        """
+        numbers = [one.request for one in (self._found.slowest if self._found else ()) if one.kind == kind]
+        wanted = min(self.count or len(numbers) or DEFAULT_COUNT, self._result["requests"].get(kind, 0))
+        if not wanted:
+            raise UsageError(f"{self.folder}: the run measured no {kind}s")
+        log = self.folder / LOG_FILE
+        if len(numbers) < wanted and log.is_file():
+            numbers = _slowest_in(log, kind, wanted)
+        if len(numbers) < wanted:
+            kept = f"{len(numbers):,} of the {wanted:,} slowest {kind}s are" if numbers else f"no {kind} is"
+            advice = f"run it again with a larger --slowest N; or with --log-requests, and then `ssdlab why --kind {kind}` or `--request`"
+            self.missing = f"{self.folder}: {kept} among the requests that the run kept: {advice}"
+            if not numbers:
+                raise UsageError(self.missing)
+        self.count, self.requests = None, numbers[:wanted]
 
     @cached_property
     def _found(self) -> Found | None:
@@ -210,6 +243,25 @@ class Question:
         by_number = {one.request: one for one in requests}
         ordered = [by_number[number] for number in self.requests] if self.requests else requests
         return SlowRequests([_record(one, self._result["config"]) for one in ordered], self.folder, repeated=repeated)
+
+
+def _slowest_in(log: Path, kind: str, count: int) -> list[int]:
+    """Numbers of the slowest requests of a kind after the warm-up, from the log of a run; of equally slow ones the first to arrive first.
+
+    Raises:
+        UsageError: the file is no log of requests.
+    """
+    import pyarrow as pa  # noqa: PLC0415 (it takes a while to import)
+    import pyarrow.compute as pc  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    try:
+        table = pq.read_table(log, columns=["index", "kind", "response_ns", "warm_up"])
+        chosen = table.filter(pc.and_(pc.equal(table["kind"].cast(pa.string()), kind), pc.invert(table["warm_up"])))
+    except (pa.ArrowException, OSError, KeyError) as reason:
+        raise UsageError(f"{log}: not a log of requests, or damaged: {reason}; run it again") from reason
+    order = [("response_ns", "descending"), ("index", "ascending")]
+    return [int(number) for number in chosen.sort_by(order)["index"].slice(0, count).to_pylist()]
 
 
 def _record(one: Explained, config: Mapping[str, Any]) -> SlowRequest:
