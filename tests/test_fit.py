@@ -10,7 +10,7 @@ import pytest
 import ssdlab
 from conftest import ROOT, Ssdlab
 from ssdlab import _core
-from ssdlab.asking.plans import Setup, grown_warning
+from ssdlab.asking.plans import Setup, grown_warning, sparse_warning
 
 HEADER = "timestamp_us,op,offset_bytes,size_bytes\n"
 
@@ -192,6 +192,30 @@ def test_a_fitted_drive_that_grew_far_is_said_before_the_run() -> None:
     assert lines[0] is not None
     assert "times the bytes that are needed, to keep gc.soft = 200 free: lower gc.soft" in lines[0]
     assert lines[1] is None
+
+
+@pytest.mark.parametrize(
+    ("end", "moved", "prepared", "is_said"),
+    [
+        (100_000_000_000, 4096, "steady", True),
+        (100_000_000_000, 4096, "none", False),
+        (60_000_000_000, 4096, "steady", False),
+        (100_000_000_000, 8_000_000_000, "steady", False),
+    ],
+)
+def test_a_large_drive_that_the_trace_hardly_touches_is_said_before_the_run(
+    tmp_path: Path, end: int, moved: int, prepared: str, is_said: bool
+) -> None:
+    trace = tmp_path / "t.csv"
+    writes = [f"{at},W,{at * 4096},{1 << 20}\n" for at in range(moved >> 20)]
+    trace.write_text(f"{HEADER}{''.join(writes)}99999,W,{end - 4096},4096\n")
+    setup = Setup(device="nvme-tlc-scaled-5g", trace=trace, fit="trace", set=(("ftl.precondition.kind", f'"{prepared}"'),))
+    line = sparse_warning(setup.fitted("nvme"), setup.build("nvme"))
+    assert (line is not None) == is_said
+    if line is not None:
+        assert "exports 100 GB" in line
+        assert "at most 1 MB" in line
+        assert "workload.range=compact" in line
 
 
 def test_the_command_says_what_it_did(ssdlab_command: Ssdlab) -> None:

@@ -46,6 +46,7 @@ __all__ = [
     "memory_of",
     "needed_bytes",
     "requests_of",
+    "sparse_warning",
     "timeline_of",
     "value_text",
     "warm_up_of",
@@ -293,25 +294,38 @@ PART_STEP = 1 << 16
 
 def _extent_of(flow: Mapping[str, Any]) -> int:
     """Exported bytes with which the trace of a flow fits into its part."""
-    trace = Path(flow["trace"])
-    content = place(trace)
-    changed_ns = content.stat().st_mtime_ns if content.exists() else 0
-    end = _trace_end(trace, changed_ns, flow.get("volumes"), **{key: flow.get(key) for key in READING})
+    info = _info_of(flow)
+    together = info.get("concatenated_end_bytes") if flow.get("volumes") == "concatenated" else None
+    end: int = together or info["max_end_bytes"]
     start, stop = flow.get("part", (0.0, 1.0))
     return end if stop - start == 1.0 else math.ceil((end + 2 * PART_STEP) / (stop - start))
+
+
+def _moved_bytes(config: _core.Config) -> int:
+    """Bytes that the traces of a workload and its flows read and write: they touch no more."""
+    workload = _value(config, "workload")
+    infos = [_info_of(flow) for flow in (workload, *workload["flows"]) if flow.get("trace") is not None]
+    moved: float = sum(1024 * info["requests"][kind] * mean for info in infos for kind, mean in info["mean_kb"].items())
+    return round(moved)
 
 
 READING = ("format", "unit_bytes", "time_unit", "event", "fio_wait", "device")
 """Keys of a workload that determine how its trace is read."""
 
 
+def _info_of(flow: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What `trace info` reports of the trace of a flow."""
+    trace = Path(flow["trace"])
+    content = place(trace)
+    changed_ns = content.stat().st_mtime_ns if content.exists() else 0
+    return _trace_info(trace, changed_ns, **{key: flow.get(key) for key in READING})
+
+
 @lru_cache(maxsize=64)
-def _trace_end(trace: Path, changed_ns: int, volumes: str | None, **reading: Any) -> int:  # noqa: ARG001
-    """The end of the last request of a trace, bytes. It is cached as long as the file does not change."""
+def _trace_info(trace: Path, changed_ns: int, **reading: Any) -> Mapping[str, Any]:  # noqa: ARG001
+    """The report on a trace. It is cached as long as the file does not change."""
     with ReadProgress(trace) as progress:
-        info = json.loads(_core.trace_info(trace, **reading, progress=progress.callback))
-    together = info.get("concatenated_end_bytes") if volumes == "concatenated" else None
-    return cast("int", together or info["max_end_bytes"])
+        return cast("Mapping[str, Any]", json.loads(_core.trace_info(trace, **reading, progress=progress.callback)))
 
 
 def _value(config: _core.Config, key: str) -> Any:
@@ -400,6 +414,26 @@ def grown_warning(fit: Mapping[str, Any] | None, config: _core.Config) -> str | 
     why = f"to keep gc.soft = {soft:g} free: lower gc.soft" if kept else "since it is made of whole blocks: lower device.pages_per_block"
     return (
         f"fit = {fit['to']}: {blocks:,} blocks per plane, {flash / needed:,.0f} times the bytes that are needed, {why}; the run takes long"
+    )
+
+
+SPARSE, LARGE_BYTES = 16, 64 * 10**9
+"""Ratio of exported bytes of a drive fitted to a trace to those that the trace moves, and bytes, above which both there is a warning."""
+WHOLE = ("fill", "soft", "steady")
+"""Preparations that write the whole drive, without a prefill file."""
+
+
+def sparse_warning(fit: Mapping[str, Any] | None, config: _core.Config) -> str | None:
+    """A line on a large drive, fitted to the addresses of a trace that touches little of them; `fit`: the entry of its result."""
+    if fit is None or fit["to"] != FIT_TO_TRACE or fit["exported_bytes"] <= LARGE_BYTES:
+        return None
+    prepared, moved = _value(config, "ftl.precondition"), _moved_bytes(config)
+    if prepared["kind"] not in WHOLE or prepared.get("prefill") is not None or fit["exported_bytes"] <= SPARSE * moved:
+        return None
+    return (
+        f"fit = {FIT_TO_TRACE}: the drive exports {fit['exported_bytes'] / 10**9:,.0f} GB, and the trace touches at most "
+        f"{math.ceil(moved / 10**6):,} MB; preparing the drive takes long: leave out --fit and give --set workload.range=compact, "
+        "which keeps the drive small"
     )
 
 

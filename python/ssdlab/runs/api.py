@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, Unpack, cast
 from ssdlab import _core
 from ssdlab.asking.option import complete, picked, takes
 from ssdlab.asking.options import CompareOptions, Path_, PreconditionOptions, RunOptions, SetupOptions, SimulatorOptions
-from ssdlab.asking.plans import Setup, Slowest, Timeline, as_fitted, grown_warning, timeline_of, warn_of_idle_keys
+from ssdlab.asking.plans import Setup, Slowest, Timeline, as_fitted, grown_warning, sparse_warning, timeline_of, warn_of_idle_keys
 from ssdlab.checks import check_texts, nearest, positive, shown, text, truth, whole
 from ssdlab.checks import path as checked_path
 from ssdlab.errors import Error, UsageError
@@ -106,8 +106,8 @@ class Prepared(NamedTuple):
 
     @property
     def grown_lines(self) -> list[str]:
-        """A line for each fitted drive that grew to far more flash than it exports."""
-        found = [grown_warning(job.entries.get("fit"), job.plan.config) for job in self.jobs]
+        """A line for each fitted drive that grew far beyond the bytes that are needed, or beyond those that its trace touches."""
+        found = [warning(job.entries.get("fit"), job.plan.config) for job in self.jobs for warning in (grown_warning, sparse_warning)]
         return list(dict.fromkeys(line for line in found if line))
 
     @property
