@@ -14,7 +14,7 @@ import pytest
 import ssdlab
 from conftest import DRIVE, ROOT, SMALL, Ssdlab
 from ssdlab import _core
-from ssdlab.analysis.remarks import Remark, gc_ran, of_comparison, of_fio, of_fit, of_run, of_runs, of_sweep, shown
+from ssdlab.analysis.remarks import Remark, gc_ran, of_comparison, of_fio, of_fit, of_preparation, of_run, of_runs, of_sweep, shown
 
 OVERLOADED = SMALL | {"workload.interarrival_us": 20, "workload.arrival": "fixed"}
 """An overload: a write takes 302.4 us on one of two dies, a read 127.4 us, with 20 us between requests."""
@@ -47,6 +47,38 @@ def test_a_job_that_has_not_ended_is_collection(gc: dict[str, float], ran: bool 
     run = {"gc": gc, "flash": {"host_programs": 9}, "config": {"gc": {"scope": "block"}}}
     assert gc_ran(run) is ran
     assert ("no-collection" in codes(of_run(run))) == (ran is False)
+
+
+@pytest.mark.parametrize(
+    ("held", "jobs", "prefill", "spare_is_set", "is_said"),
+    [
+        (0.316, 5, None, True, True),
+        (0.316, 5, "p.csv", False, True),
+        (0.316, 5, None, False, False),
+        (0.316, 0, None, True, False),
+        (0.9, 5, None, True, False),
+        (0.0, 5, None, True, False),
+    ],
+)
+def test_a_drive_that_is_partly_full_has_more_spare_than_asked_for(
+    held: float, jobs: int, prefill: str | None, spare_is_set: bool, is_said: bool
+) -> None:
+    config = {"device": {"overprovisioning": 0.2}, "ftl": {"precondition": {"prefill": prefill}}}
+    run = {"gc": {"jobs": jobs}, "precondition": {"valid_share": held}, "config": config}
+    found = list(of_preparation(run, spare_is_set=spare_is_set))
+    assert codes(found) == (["partly-full"] if is_said else [])
+    # 0.8 of the flash is exported, and 0.316 of that holds data: 0.2528 of the flash
+    assert all("32% of the exported addresses held data: GC had 75% spare, not 20%" in remark.sentence for remark in found)
+
+
+def test_a_run_on_a_partly_full_drive_says_so(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text(f"offset_bytes,size_bytes\n0,{1 << 20}\n")
+    keys = SMALL | {"workload.footprint": 0.3}
+    partly = ssdlab.run(scheme="npgc", set=keys | {"ftl.precondition.kind": "steady"}, prefill=tmp_path / "p.csv", requests=3000)
+    assert partly.gc.jobs > 0
+    assert partly.precondition.valid_share < 0.9
+    assert "partly-full" in codes(partly.remarks)
+    assert "partly-full" not in codes(ssdlab.run(scheme="npgc", set=keys, requests=3000).remarks)
 
 
 def test_seeds_that_change_no_response_time_may_still_change_the_drive() -> None:

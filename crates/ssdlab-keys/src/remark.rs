@@ -198,6 +198,11 @@ pub const CODES: &[Code] = &[
         rule: "Flows in open loop read different trace files, and two of them begin with the run (no `start_s`, no `start_after`).",
     },
     Code {
+        name: "partly-full",
+        severity: Severity::Warning,
+        rule: "When the run began, data were at less than 90 % of the exported addresses (`precondition.valid_share`) and at one or more, GC ran, and you set over-provisioning or a prefill file.",
+    },
+    Code {
         name: "policy-fallbacks",
         severity: Severity::Warning,
         rule: "A user-defined victim or eviction policy named nothing (`None`), or what is no candidate, in one choice or more.",

@@ -27,6 +27,7 @@ __all__ = [
     "of_fio",
     "of_fit",
     "of_named",
+    "of_preparation",
     "of_run",
     "of_runs",
     "of_sweep",
@@ -164,6 +165,27 @@ def of_fit(fit: RunData, *, alike: bool = False) -> Iterator[Remark]:
         why = "A drive that it is compared with cannot be smaller." if alike else why
         rest = "A trace never writes the rest after the preparation. A generated workload uses all of it."
         yield Remark("fit-larger", WARNING, "gc.write_amplification", sentence, remedy, why=f"{why} {rest}")
+
+
+FULL = 0.9
+"""Share of the exported addresses with data below which a drive is partly full."""
+
+
+def of_preparation(result: RunData, *, spare_is_set: bool) -> Iterator[Remark]:
+    """The remark on a drive that was prepared partly full, so that GC has more spare than its over-provisioning.
+
+    Args:
+        result: the result.
+        spare_is_set: whether the caller set the over-provisioning. There is a remark with a prefill file, too.
+    """
+    held, spare = _at(result, "precondition.valid_share"), _at(result, "config.device.overprovisioning")
+    is_asked = spare_is_set or _at(result, "config.ftl.precondition.prefill") is not None
+    if held is None or spare is None or not is_asked or not 0 < held < FULL or not gc_ran(result):
+        return
+    real = 1 - held * (1 - spare)
+    sentence = f"When the run began, {held:.0%} of the exported addresses held data: GC had {real:.0%} spare, not {spare:.0%}."
+    remedy = 'For the spare that was set: ftl.precondition.kind = "steady", without a prefill file.'
+    yield Remark("partly-full", WARNING, "gc.write_amplification", sentence, remedy)
 
 
 WIDE = 0.1

@@ -32,6 +32,7 @@ __all__ = [
     "DEFAULT_REQUESTS",
     "DEFAULT_SEED",
     "SHORTHANDS",
+    "SPARE_KEY",
     "Fitted",
     "Loaded",
     "Setup",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ssdlab import _core
 from ssdlab.analysis import remarks
 from ssdlab.asking.fio import Flows
-from ssdlab.asking.plans import Setup, Slowest, Timeline, as_fitted, memory_of
+from ssdlab.asking.plans import SPARE_KEY, Setup, Slowest, Timeline, as_fitted, memory_of
 from ssdlab.checks import truth, whole
 from ssdlab.errors import Error, Interrupted, StoppedError, UsageError
 from ssdlab.runs import fio_jobs
@@ -98,6 +98,8 @@ class Job:
     """Relative change of a response time, from 0, that counts as no change when requests are compared one by one."""
     alike: bool = False
     """Whether the drive was given the size of others that it is compared with."""
+    spare_is_set: bool = False
+    """Whether the over-provisioning was set by hand."""
     jobs: Flows | None = None
     """The jobs of fio that the run has, if any."""
     device: str | None = None
@@ -182,6 +184,7 @@ class Job:
             base=base,
             tolerance=tolerance,
             alike=setup.fitted_as is not None,
+            spare_is_set=any(key == SPARE_KEY for key, _ in setup.set),
             jobs=setup.fio(scheme),
             device=setup.options["device"],
             fio_json=fio_json,
@@ -192,6 +195,7 @@ class Job:
         """Builds the result from the core's JSON text."""
         data = {**json.loads(text), **self.entries}
         more = [*remarks.of_fit(data["fit"], alike=self.alike)] if "fit" in data else []
+        more += remarks.of_preparation(data, spare_is_set=self.spare_is_set)
         more += remarks.of_capacity(data["capacity"]) if "capacity" in data else []
         if self.jobs is not None:
             more += remarks.of_fio(self.jobs.file, self.jobs.ignored, self.jobs.differs)
