@@ -28,8 +28,11 @@ TABLE: dict[str, Any] = {
 }
 
 
-def answers(means: dict[str, float], *questions: dict[str, Any], count: int = 10**6) -> list[Comparison]:
-    """The answers for made-up points: a mean time of each scheme, which differs between workloads and seeds."""
+def answers(means: dict[str, float], *questions: dict[str, Any], count: int = 10**6, unsettled: tuple[str, ...] = ()) -> list[Comparison]:
+    """The answers for made-up points: a mean time of each scheme, which differs between workloads and seeds.
+
+    Write amplification is 1 more than the factor of the scheme, and has not settled under schemes in `unsettled`.
+    """
     sweep = define("sweep", {**TABLE, "questions": list(questions)})
     points = []
     for place, point in enumerate(sweep.points()):
@@ -38,7 +41,12 @@ def answers(means: dict[str, float], *questions: dict[str, Any], count: int = 10
         change = means[values["scheme"]] * math.exp(0.01 * ((place * 37) % 7 - 3) * (values["scheme"] != "npgc"))
         time = 1e6 * own * change
         latency = {"mean": time, "p99": 5 * time, "p99_9": 20 * time, "count": count}
-        points.append(SweepPoint(dict(values), Result({"seed": values["seed"], "latency_ns": {"all": latency}})))
+        codes = ("not-settled", "overloaded") if values["scheme"] in unsettled else ("overloaded",)
+        remarks = [{"code": code} for code in codes]
+        gc = {"write_amplification": 1 + change}
+        points.append(
+            SweepPoint(dict(values), Result({"seed": values["seed"], "latency_ns": {"all": latency}, "gc": gc, "remarks": remarks}))
+        )
     return comparisons(sweep.questions, points)
 
 
@@ -75,6 +83,16 @@ def test_a_tail_needs_enough_requests() -> None:
     assert (p999.judged, p999.p) == ("not judged", None)
     assert p999.note == "rests on about 8,000 independent requests of a point, 10,000 needed"
     assert all(one.judged == "lower" for one in answers({"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, question, count=5_000))
+
+
+def test_write_amplification_is_judged_only_where_it_has_settled() -> None:
+    question = {"compare": "scheme", "figures": ["write-amplification", "mean"]}
+    found = answers({"npgc": 1.0, "pgc": 0.7, "rwp": 0.7}, question, unsettled=("pgc",))
+    pgc, pgc_mean, rwp, _ = found
+    assert (pgc.judged, pgc.p, pgc.change) == ("not judged", None, None)
+    assert pgc.note == "write amplification has not settled at 12 of 24 points"
+    assert (pgc_mean.judged, pgc_mean.note) == ("lower", "")
+    assert (rwp.judged, rwp.note) == ("lower", "")
 
 
 def test_one_workload_says_so() -> None:

@@ -23,6 +23,11 @@ LEVEL = 0.05
 BEYOND_LEAST = 10
 """Minimum number of independent requests of a point beyond a percentile, over its seeds: of 1,000 for p99, of 10,000 for p99.9."""
 
+AMPLIFICATIONS = ("gc.write_amplification", "gc.page_write_amplification")
+"""Figures that are judged only where all points have settled."""
+NOT_SETTLED = "not-settled"
+"""Code of the remark on a point that has not."""
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -164,12 +169,16 @@ def _doubt(figure: str, pairs: Sequence[tuple[SweepPoint, SweepPoint]], having: 
         return "no run has the figure, or it is 0"
     if len(having) < len(pairs):
         return f"{len(pairs) - len(having):,} of {len(pairs):,} pairs lack the figure, or it is 0"
+    points = {id(point): point for pair in pairs for point in pair}.values()
+    if figure in AMPLIFICATIONS:
+        unsettled = sum(any(remark.code == NOT_SETTLED for remark in point.result.remarks) for point in points)
+        return f"write amplification has not settled at {unsettled:,} of {len(points):,} points" if unsettled else ""
     share = BEYOND.get(figure.rpartition(".")[2])
     if share is None or not figure.startswith("latency_ns."):
         return ""
     needed = round(BEYOND_LEAST / share)
     over_seeds: dict[str, float] = {}
-    for point in {id(point): point for pair in pairs for point in pair}.values():
+    for point in points:
         name = _text({axis: value for axis, value in point.values.items() if axis != SEED})
         over_seeds[name] = over_seeds.get(name, 0) + _independent(point, figure)
     least = min(over_seeds.values())
