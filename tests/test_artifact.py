@@ -21,7 +21,7 @@ from kits import change, rerun, ssdlab_in
 from ssdlab.experiments.artifact import identity as identities
 from ssdlab.experiments.artifact import kit as making
 from ssdlab.experiments.artifact import reproduce
-from ssdlab.experiments.artifact.readme import duration
+from ssdlab.experiments.artifact.readme import duration, unpublished
 
 STUDY = "bux2011/sec4"
 RELEASE = ssdlab.__version__.partition("+")[0]
@@ -583,17 +583,40 @@ def test_a_kit_installs_the_version_that_it_was_made_with(results: Path, tmp_pat
 
 
 def test_the_commit_of_the_sources_is_noted(tmp_path: Path) -> None:
-    assert "commit" not in identities.identity(tmp_path) or "commit" in identities._commit_of_installation()
+    assert identities.identity(tmp_path, "1.1.0").get("commit") == identities._commit_of_installation().get("commit")
     (tmp_path / "Cargo.toml").write_text("")
     git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.org"]
     for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "first"]):
         subprocess.run([*git, *words], check=True)
     head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
-    found = identities.identity(tmp_path)
+    found = identities.identity(tmp_path, f"1.1.0+g{head[:10]}")
     assert found["commit"] == head
-    assert "uncommitted_changes" not in found
+    assert not {"uncommitted_changes", "sources_commit"} & set(found)
     (tmp_path / "Cargo.toml").write_text("[workspace]\n")
-    assert identities.identity(tmp_path)["uncommitted_changes"]
+    assert identities.identity(tmp_path, f"1.1.0+g{head[:10]}")["uncommitted_changes"]
+    # a package built before a later commit is of its own
+    subprocess.run([*git, "commit", "-q", "-a", "-m", "second"], check=True)
+    older = identities.identity(tmp_path, f"1.1.0+g{head[:10]}.dirty")
+    later = identities.identity(tmp_path, "1.1.0")["commit"]
+    assert (older["commit"], older["sources_commit"], older["uncommitted_changes"]) == (head, later, True)
+    unknown = identities.identity(tmp_path, "1.1.0+g0123456789")
+    assert (unknown["commit"], unknown["sources_commit"]) == ("0123456789", later)
+
+
+@pytest.mark.parametrize(
+    ("version", "wheel", "missing"),
+    [("1.1.0.dev0+g1a2b3c4d5e", None, True), ("1.1.0.dev0", "wheels/x.whl", False), ("1.1.0+g1a2b3c4d5e", None, False)],
+)
+def test_only_a_development_version_without_a_wheel_cannot_be_installed(version: str, wheel: str | None, missing: bool) -> None:
+    manifest = {"made_by": {"version": version}, **({"wheel": wheel} if wheel else {})}
+    assert unpublished(manifest) == missing
+
+
+def test_a_kit_of_a_development_version_says_what_is_missing(traced: Path, tmp_path: Path) -> None:
+    missing = f"warning: no package index has ssdlab {RELEASE}, so the kit cannot install it: add --wheel FILE (see --help)"
+    assert (artifact(traced).err.splitlines()[-1:] == [missing]) == (".dev" in RELEASE)
+    assert ("No package index has this development version." in (traced / "kit" / "README.md").read_text()) == (".dev" in RELEASE)
+    assert "no package index" not in artifact(traced, "--wheel", wheel(tmp_path, RELEASE)).err
 
 
 def test_artifact_without_a_word_says_what_it_needs(ssdlab_command: Ssdlab) -> None:

@@ -20,18 +20,34 @@ SOURCES = Path(__file__).resolve().parents[4]
 """The folder of the sources, for a package that runs from its sources."""
 
 
-def identity(sources: Path = SOURCES) -> dict[str, Any]:
-    """Version, commit (where known), location of the sources (where the package metadata has it), Python, system and packages."""
-    commit = _commit_of_sources(sources) or _commit_of_installation()
+def identity(sources: Path = SOURCES, version: str | None = None) -> dict[str, Any]:
+    """Version, commit (where known), location of the sources (where the package metadata has it), Python, system and packages.
+
+    `version`: with the commit that the package was built from, if it is not that of this package (`1.1.0+g1a2b3c4`).
+    """
+    version = version or _core.version()
     source = _source()
     return {
-        "version": _core.version(),
-        **commit,
+        "version": version,
+        **_commit(sources, version),
         **({} if source is None else {"source": source}),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "packages": dict(_packages()),
     }
+
+
+def _commit(sources: Path, version: str) -> dict[str, Any]:
+    """The commit that the package was built from, and that of the sources if it is another one (`sources_commit`)."""
+    found = _commit_of_sources(sources) or _commit_of_installation()
+    built, _, dirty = version.partition("+g")[2].partition(".")
+    changes = {"uncommitted_changes": True} if dirty else {}
+    if not built or found.get("commit", "").startswith(built):
+        return {**found, **changes}
+    if "commit" not in found:
+        return {"commit": built, **changes}
+    whole = _git(sources, "rev-parse", "--verify", "--quiet", f"{built}^{{commit}}")
+    return {**found, "commit": whole or built, **changes, "sources_commit": found["commit"]}
 
 
 def _commit_of_sources(sources: Path) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ssdlab.system.progress import duration
 
-__all__ = ["duration", "readme"]
+__all__ = ["duration", "readme", "release", "unpublished"]
 
 
 def readme(manifest: Mapping[str, Any]) -> str:
@@ -36,7 +36,7 @@ def _steps(manifest: Mapping[str, Any]) -> str:
     return (
         "The script needs Python 3.11 or newer. It does the following:\n\n"
         "1. It checks the files of this kit and the traces by their SHA-256.\n"
-        f"2. It looks for ssdlab {_release(manifest)}. If its own Python does not have it, the script installs it into\n"
+        f"2. It looks for ssdlab {release(manifest)}. If its own Python does not have it, the script installs it into\n"
         "   `reproduced/venv`.\n"
         "3. It runs everything again. The results go to `reproduced/results`.\n"
         "4. It compares the results with those in `expected`, and prints what came out.\n\n"
@@ -46,9 +46,14 @@ def _steps(manifest: Mapping[str, Any]) -> str:
     )
 
 
-def _release(manifest: Mapping[str, Any]) -> str:
+def release(manifest: Mapping[str, Any]) -> str:
     """The version without its commit, as package indexes have it."""
     return str(manifest["made_by"]["version"]).partition("+")[0]
+
+
+def unpublished(manifest: Mapping[str, Any]) -> bool:
+    """Whether a reviewer cannot install the version: a development version, which no package index has, without its wheel."""
+    return ".dev" in release(manifest) and "wheel" not in manifest
 
 
 def _times(manifest: Mapping[str, Any]) -> str:
@@ -90,7 +95,8 @@ def _version(manifest: Mapping[str, Any]) -> str:
         lines.append(f"- package: `{manifest['wheel']}`, which the script installs")
     lines.append(f"- Python {made['python']}, {made['system']}")
     lines.append(f"- packages: {', '.join(f'{name} {version}' for name, version in made['packages'].items())}")
-    where = "" if "wheel" in manifest else f"The script asks pip for `ssdlab=={_release(manifest)}`. "
+    where = "" if "wheel" in manifest else f"The script asks pip for `ssdlab=={release(manifest)}`. "
+    where = "No package index has this development version. " if unpublished(manifest) else where
     commit = ", at this commit" if "commit" in made else ""
     return (
         "\n".join(lines)
