@@ -81,7 +81,8 @@ def test_a_tail_needs_enough_requests() -> None:
     p99, p999 = answers({"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, question, count=4_000)  # two seeds each
     assert p99.judged == "lower"
     assert (p999.judged, p999.p) == ("not judged", None)
-    assert p999.note == "rests on about 8,000 independent requests of a point, 10,000 needed"
+    few = "rests on about 8,000 independent requests of a point, 10,000 needed"
+    assert p999.note == f"{few}: about 3 seeds or 5,000 requests a run would do"
     assert all(one.judged == "lower" for one in answers({"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, question, count=5_000))
 
 

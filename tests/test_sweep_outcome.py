@@ -135,6 +135,40 @@ def test_a_percentile_of_few_requests_is_said_to_be_one() -> None:
     assert "5 ns (few: 3 of 300 requests took longer)." in outcome(best([one], PLACE), PLACE)
 
 
+def counted(scheme: str, numbers: list[float], count: int, more: Mapping[str, Any] | None = None) -> SweepMean:
+    """A point with its p99 and number of requests under seeds 1, 2, ..."""
+    results = [ssdlab.Result({"latency_ns": {"all": {"count": count, "p99": number}}, **(more or {})}) for number in numbers]
+    runs = [SweepPoint({"scheme": scheme, "seed": seed}, result) for seed, result in enumerate(results, 1)]
+    return SweepMean({"scheme": scheme}, tuple(range(1, len(numbers) + 1)), estimates([{P99: number} for number in numbers]), runs)
+
+
+def test_the_best_by_a_percentile_is_judged_from_as_many_independent_requests_as_questions_are() -> None:
+    """1,000 for p99, over the seeds: 3 x 150 are 450, of 7 seeds 1,050, of 334 requests a run 1,002."""
+    times = {"npgc": [100.0, 101.0, 102.0], "pgc": [50.0, 51.0, 52.0]}
+
+    def found(count: int, **more: Any) -> str:
+        return outcome(best([counted(scheme, of, count, more) for scheme, of in times.items()], PLACE), PLACE)
+
+    few = "; not judged: rests on about 450 independent requests of a point, 1,000 needed: about 7 seeds or "
+    assert f"{few}340 requests a run would do." in found(150)
+    assert "differs beyond" not in found(150)
+    assert f"{few}workload.repeat = 5 would do." in found(150, config={"workload": {"trace": "a.csv", "repeat": 2}})
+    assert "not judged" not in found(334)
+    assert "it differs beyond the interval." in found(334)
+
+
+def test_points_at_shares_of_their_own_capacities_name_the_rates() -> None:
+    def found(*rates: float) -> str:
+        points = [
+            counted(scheme, [time, time + 1], 1000, {"capacity": {"load": 0.5, "iops": rate}})
+            for scheme, time, rate in zip(("npgc", "pgc"), (100.0, 50.0), rates, strict=True)
+        ]
+        return outcome(best(points, PLACE), PLACE)
+
+    assert found(2176, 7860).endswith(" Points were offered 1,088 to 3,930 requests/s; load_of compares at one rate.")
+    assert "were offered" not in found(2176, 2176)
+
+
 @pytest.mark.parametrize(
     ("figure", "why"),
     [("p98", 'no figure of this name; did you mean "p99"?'), ("gc.jobs", "neither high nor low is better"), (5, "figure = 5")],

@@ -10,18 +10,14 @@ from typing import Any
 from ssdlab.analysis.effects import Effect, effect, holm
 from ssdlab.asking.plans import value_text
 from ssdlab.errors import UsageError
+from ssdlab.experiments.sweeping.independence import too_few
 from ssdlab.experiments.sweeping.points import SEED, SweepPoint
 from ssdlab.experiments.sweeping.questions import Question
-from ssdlab.pages.report import noise
-from ssdlab.pages.report.runs import Run
-from ssdlab.pages.report.summary import BEYOND
 
 __all__ = ["CELLS", "CHOSEN", "COLUMNS", "Comparison", "cells", "comparisons", "row"]
 
 LEVEL = 0.05
 """Corrected p-value below which a difference is said to be one."""
-BEYOND_LEAST = 10
-"""Minimum number of independent requests of a point beyond a percentile, over its seeds: of 1,000 for p99, of 10,000 for p99.9."""
 
 AMPLIFICATIONS = ("gc.write_amplification", "gc.page_write_amplification")
 """Figures that are judged only where all points have settled."""
@@ -173,23 +169,10 @@ def _doubt(figure: str, pairs: Sequence[tuple[SweepPoint, SweepPoint]], having: 
     if figure in AMPLIFICATIONS:
         unsettled = sum(any(remark.code == NOT_SETTLED for remark in point.result.remarks) for point in points)
         return f"write amplification has not settled at {unsettled:,} of {len(points):,} points" if unsettled else ""
-    share = BEYOND.get(figure.rpartition(".")[2])
-    if share is None or not figure.startswith("latency_ns."):
-        return ""
-    needed = round(BEYOND_LEAST / share)
-    over_seeds: dict[str, float] = {}
-    for point in points:
-        name = _text({axis: value for axis, value in point.values.items() if axis != SEED})
-        over_seeds[name] = over_seeds.get(name, 0) + _independent(point, figure)
-    least = min(over_seeds.values())
-    return f"rests on about {least:,.0f} independent requests of a point, {needed:,} needed" if least < needed else ""
-
-
-def _independent(point: SweepPoint, figure: str) -> float:
-    """Effective number of independent requests of a figure; of a run that was not recorded over time, the number of all."""
-    count = float(point.measures.get(f"{figure.rpartition('.')[0]}.count", 0))
-    found = noise.independent(Run("", 0, point.result.to_dict()))
-    return count if found is None else count * min(1.0, found[0] / found[1])
+    over_seeds: dict[str, list[SweepPoint]] = {}
+    for point in {id(point): point for pair in pairs for point in pair}.values():
+        over_seeds.setdefault(_text({axis: value for axis, value in point.values.items() if axis != SEED}), []).append(point)
+    return too_few(figure, over_seeds.values())
 
 
 def _positive(point: SweepPoint, figure: str) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from ssdlab.analysis.remarks import named
 from ssdlab.analysis.uncertainty import Estimate, relative_differences
 from ssdlab.asking.plans import value_text
+from ssdlab.experiments.sweeping.independence import too_few
 from ssdlab.experiments.sweeping.points import SweepMean
 from ssdlab.pages.report.leader import SHORT, known_figure
 from ssdlab.pages.report.runs import Run
@@ -36,6 +37,8 @@ __all__ = [
 
 MOST_LOADS = 4
 """Maximum number of workloads in a headline."""
+SAME_RATE = 1.001
+"""Ratio up to which two offered rates are one."""
 FEW_POINTS = 20
 """Number of points up to which the best of them is hardly flattered by chance."""
 
@@ -50,11 +53,15 @@ class Best:
     difference: Estimate | None
     """Relative difference of the next point from the best, seed by seed; `None` if the figure of the best is 0."""
     differs: bool | None
-    """Whether the next point differs beyond the interval; `None` if it is not known: one seed, or seeds that disagree."""
+    """Whether the next point differs beyond the interval; `None` if it is not known: one seed, seeds that disagree, or `doubt`."""
     others: int
     """Number of other points."""
     alike: int
     """Number of other points that are not known to differ from the best beyond their intervals."""
+    doubt: str = ""
+    """Why the difference of a percentile is not judged: too few independent requests; empty if it is."""
+    offered: tuple[float, float] | None = None
+    """Lowest and highest rate offered to the points, requests/s; `None` if it is one rate, or no load is a share of what drives sustain."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +93,8 @@ def best(points: Sequence[SweepMean], place: Place) -> Best | None:
     if not having:
         return None
     first, *others = having
-    apart = [differ(first, other, place.place) for other in others]
+    doubts = [too_few(place.place, [first.runs, other.runs]) for other in others]
+    apart = [None if doubt else differ(first, other, place.place) for doubt, other in zip(doubts, others, strict=True)]
     return Best(
         point=first,
         next=others[0] if others else None,
@@ -94,7 +102,16 @@ def best(points: Sequence[SweepMean], place: Place) -> Best | None:
         differs=apart[0] if apart else None,
         others=len(others),
         alike=sum(not differs for differs in apart),
+        doubt=doubts[0] if doubts else "",
+        offered=_offered(having),
     )
+
+
+def _offered(points: Sequence[SweepMean]) -> tuple[float, float] | None:
+    """Lowest and highest offered rate of points whose load is a share of what each sustains, requests/s; `None` if they do not differ."""
+    found = [run.result["capacity"] for point in points for run in point.runs if "capacity" in run.result]
+    rates = [capacity["load"] * capacity["iops"] for capacity in found]
+    return (min(rates), max(rates)) if rates and max(rates) > min(rates) * SAME_RATE else None
 
 
 def difference(base: SweepMean, other: SweepMean, place: str) -> Estimate | None:
@@ -220,8 +237,8 @@ def outcome(found: Best | None, place: Place, marks: str = "") -> str:
         return text
     later = named(found.next.values)
     if found.next.estimates[place.place].values == of.values:
-        return f"{text} The same: {later}{_alike(found)}"
-    return f"{text} Next: {later}, {in_words(found.next.estimates[place.place], place.unit)}{_judgement(found)}"
+        return f"{text} The same: {later}{_alike(found)}{_rates(found)}"
+    return f"{text} Next: {later}, {in_words(found.next.estimates[place.place], place.unit)}{_judgement(found)}{_rates(found)}"
 
 
 def headline(points: Sequence[SweepMean], place: Place, loads: Sequence[str]) -> str:
@@ -256,9 +273,19 @@ def _judgement(found: Best) -> str:
     aside = f" ({told}{' seed by seed' if seeds > 1 else ''})" if told else ""
     if seeds < 2:
         return f"{aside}{_alike(found)}"
+    if found.doubt:
+        return f"{aside}; not judged: {found.doubt}{_alike(found)}"
     if found.differs is None:
         return f"{aside}; not judged, since the seeds disagree about the difference{_alike(found)}"
     return f"{aside}: it differs beyond the interval." if found.differs else f"{aside}: no difference beyond the interval{_alike(found)}"
+
+
+def _rates(found: Best) -> str:
+    """The range of offered rates as a sentence, since points at rates of their own do not have the same work."""
+    if found.offered is None:
+        return ""
+    low, high = found.offered
+    return f" Points were offered {low:,.0f} to {high:,.0f} requests/s; load_of compares at one rate."
 
 
 def _alike(found: Best) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ssdlab.analysis.measures import figures_of, measures_of
 from ssdlab.analysis.uncertainty import Estimate
+from ssdlab.pages.report import noise
+from ssdlab.pages.report.runs import Run
 from ssdlab.runs.result import Result
 
 __all__ = ["SEED", "SweepMean", "SweepPoint"]
@@ -38,6 +41,12 @@ class SweepPoint:
     def measures(self) -> dict[str, float]:
         """The simulated numbers of the result by path, and the derived columns."""
         return {**measures_of(self.result), **self.columns}
+
+    @cached_property
+    def independent_share(self) -> float:
+        """Effective number of independent requests, as a share of all; 1 for a run that is too short, or was not recorded over time."""
+        found = noise.independent(Run("", 0, self.result.to_dict()))
+        return 1.0 if found is None else min(1.0, found[0] / found[1])
 
 
 @dataclass(frozen=True)
