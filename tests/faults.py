@@ -82,6 +82,7 @@ COMMANDS: Mapping[str, list[str]] = {
     "show": ["show", "scheme", "pgc"],
     "schema": ["schema"],
     "trace info": ["trace", "info", "trace.csv"],
+    "trace collections": ["trace", "collections"],
     "trace convert": ["trace", "convert", "trace.csv", "trace.parquet"],
     "trace convert over another": ["trace", "convert", "trace.csv", "old.csv.gz"],
     "trace sample": ["trace", "sample", "trace.csv", "part.csv", "--requests", "1000"],
