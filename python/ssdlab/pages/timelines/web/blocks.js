@@ -86,6 +86,11 @@ class Cells {
       if (top + deepest <= 520 || cell === 2) return { width, height: Math.max(top + deepest, 20), cell, panels };
     }
   }
+  // A key or the pointer may come before the page has told the size of the canvas.
+  get laid() {
+    if (!this.placed) this.resize();
+    return this.placed;
+  }
   resize() {
     this.placed = this.layout();
     const ratio = this.ratio = devicePixelRatio || 1, { width, height } = this.placed;
@@ -163,7 +168,7 @@ class Cells {
     return panel && [panel.left + (block - panel.begin) % panel.columns * this.placed.cell, panel.top + Math.floor((block - panel.begin) / panel.columns) * this.placed.cell];
   }
   blockAt(x, y) {
-    const { cell, panels } = this.placed;
+    const { cell, panels } = this.laid;
     for (const { left, top, columns, begin, end } of panels) {
       const [column, row] = [Math.floor((x - left) / cell), Math.floor((y - top) / cell)];
       const block = begin + row * columns + column;
@@ -266,8 +271,8 @@ class Cells {
         $("operations").scrollIntoView();
       });
     }
-    const columns = () => this.placed.panels.find(({ begin, end }) => begin <= this.chosen && this.chosen < end)?.columns ?? 1;
-    const step = by => this.choose(this.chosen === null ? this.placed.panels[0].begin : Math.min(Math.max(this.chosen + by, 0), this.count - 1));
+    const columns = () => this.laid.panels.find(({ begin, end }) => begin <= this.chosen && this.chosen < end)?.columns ?? 1;
+    const step = by => this.choose(this.chosen === null ? this.laid.panels[0].begin : Math.min(Math.max(this.chosen + by, 0), this.count - 1));
     const search = () => {
       if (this.chosen === null || !this.tracks) return;
       $("search-kind").value = "block";
