@@ -68,7 +68,7 @@ mod tests {
     use super::*;
     use crate::blocked::Share;
 
-    /// Requests with all shares, so many that sums are carried over, among them long ones: the sums are those of all parts in 128 bits.
+    /// Compares the sums of many requests, some of them long, with sums in 128 bits.
     #[test]
     fn the_sums_are_those_of_the_parts_of_each_request() {
         let all = || Blocked::ALL.into_iter().map(Share::Wait).chain(Served::ALL.into_iter().map(Share::Service));
