@@ -74,7 +74,7 @@ COSTS = (
 )
 LONG_COSTS = (Cost("a run of 10^8 requests beside 10^6", "requests-1e8", "npgc", 1.1),)
 # What the core may take beside the floor, by size of the drive: the end of its runs' names, and the most time.
-FLOOR_CASES = ("npgc", "reads-70", "preempt", "preempt-reads")
+FLOOR_CASES = ("whole-jobs", "reads-70", "preempt", "preempt-reads")
 FLOOR_SIZES = {"a small drive": ("", 2.5), "512 blocks a plane": ("-512", 1.5)}
 TEXTS = {"text-csv": "CSV", "text-msr": "MSR"}
 MOST_LINES = 5e6

@@ -26,7 +26,7 @@ const COUNTED: u64 = 10_000;
 /// Requests of a run whose time is measured.
 const TIMED: u64 = 500_000;
 /// Runs of the core that benches/instructions.rs of crate `ssdlab` has.
-const COUNTED_THERE: [&str; 2] = ["npgc", "reads-70"];
+const COUNTED_THERE: [&str; 1] = ["reads-70"];
 
 /// What a name says.
 struct Run {

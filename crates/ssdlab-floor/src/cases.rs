@@ -16,7 +16,7 @@ pub struct Case {
 
 /// All configurations.
 pub const CASES: [Case; 4] = [
-    Case { name: "npgc", small: 16, change: steady },
+    Case { name: "whole-jobs", small: 16, change: steady },
     Case { name: "reads-70", small: 64, change: reads },
     Case { name: "preempt", small: 16, change: preempt },
     Case { name: "preempt-reads", small: 16, change: preempt_reads },

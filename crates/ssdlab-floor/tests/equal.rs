@@ -83,7 +83,7 @@ fn small(name: &str) -> Config {
 
 #[test]
 fn writes_when_a_job_has_its_die() {
-    compare(&small("npgc"), true);
+    compare(&small("whole-jobs"), true);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn crowded(mut config: Config, read_share: f64) -> Config {
 
 #[test]
 fn reads_and_writes_of_few_pages_when_a_job_has_its_die() {
-    let responses_ns = compare(&crowded(small("npgc"), 0.3), true);
+    let responses_ns = compare(&crowded(small("whole-jobs"), 0.3), true);
     assert!(responses_ns.contains(&0), "a read is answered from a write");
 }
 
