@@ -118,7 +118,8 @@ def build_wheel() -> Path:
     for old in DIST.glob("*.whl"):
         old.unlink()
     notices.main()
-    run(tool("maturin"), "build", "--release", "--locked", "--out", DIST, CARGO_INCREMENTAL="0")
+    run("rustup", "component", "add", "llvm-tools")  # reads the profile that `pgo-command` of pyproject.toml leaves
+    run(tool("maturin"), "build", "--release", "--pgo", "--locked", "--out", DIST, CARGO_INCREMENTAL="0")
     (wheel,) = DIST.glob("*.whl")
     check_wheel(wheel)
     return wheel
