@@ -107,7 +107,7 @@ GUIDES: Mapping[str, Guide] = MappingProxyType(
             ("ssdlab cliffs measurements/slc/drives.csv", "ssdlab cliffs mine.csv --drive NM710 --out results/cliffs"),
             "Give it a table with a row for each drive (docs/cliffs.md has the columns).",
         ),
-        "list": Guide(("ssdlab list schemes", "ssdlab list policies")),
+        "list": Guide(("ssdlab list schemes", "ssdlab list scheduler.order")),
         "show": Guide(("ssdlab show device demo-4g", "ssdlab show scheme pgc")),
         "schema": Guide(("ssdlab schema",)),
         "bug-report": Guide(("ssdlab bug-report", "ssdlab bug-report results/both --out bug.md")),

@@ -89,7 +89,7 @@ PARTS: Mapping[str, Part] = MappingProxyType(
             "Predict whole fills of drives with an SLC cache from a table of what reviews measured, and compare.",
             "ssdlab.cli.cliffs:cliffs",
         ),
-        "list": Part("List presets, or the policies that configuration keys choose between.", "ssdlab.cli.presets:list_"),
+        "list": Part("List presets, policies, or configuration keys with their values.", "ssdlab.cli.presets:list_"),
         "show": Part("Print a preset's file, with its sources.", "ssdlab.cli.presets:show"),
         "schema": Part("Print the JSON Schema of the configuration.", "ssdlab.cli.presets:schema"),
         "bug-report": Part(

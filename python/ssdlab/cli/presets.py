@@ -7,9 +7,8 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator
-from enum import StrEnum
-from typing import Annotated, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -24,21 +23,32 @@ Kind = Literal["device", "scheme", "workload"]
 POLICY_SECTIONS = ("ftl", "gc", "scheduler", "cache", "array")
 
 
-class Listable(StrEnum):
-    """Kinds of items to list."""
-
-    devices = "devices"
-    schemes = "schemes"
-    workloads = "workloads"
-    policies = "policies"
-
-
 KINDS: tuple[Kind, ...] = ("device", "scheme", "workload")
 
 
-def list_(what: Annotated[Listable, typer.Argument(help="What to list.")]) -> None:
+POLICIES = "policies"
+LISTS = (*(f"{kind}s" for kind in KINDS), POLICIES)
+WIDEST_NAME = 16
+"""Width of the column of a key's choices, characters."""
+
+
+def _completions(incomplete: str) -> list[str]:
+    return [name for name in (*LISTS, *_keys()) if name.startswith(incomplete)]
+
+
+def list_(
+    what: Annotated[
+        str,
+        typer.Argument(
+            help=f"{', '.join(LISTS)}, or a configuration key, such as scheduler.order; gc. lists all keys of this section.",
+            metavar="WHAT",
+            autocompletion=_completions,
+            show_default=False,
+        ),
+    ] = "",
+) -> None:
     """The command `ssdlab list`."""
-    lines = policies() if what is Listable.policies else _presets(what)
+    lines = policies() if what == POLICIES else _presets(what) if what in LISTS else keys(what)
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for line in lines:
         typer.echo(_broken(line, width))
@@ -91,18 +101,69 @@ def schema() -> None:
 
 def policies() -> Iterator[str]:
     """The configuration keys with named choices, each followed by its choices."""
-    for key in json.loads(_core.keys()):
-        name = key["name"]
+    for name, key in _keys().items():
         if name.split(".")[0] in POLICY_SECTIONS and "choices" in key:
             yield f"{name}: {key['description']}"
-            choices = key["choices"]
-            if any(choice["description"] for choice in choices):
-                yield from (f"  {choice['name']:<16}{choice['description']}" for choice in choices)
-            else:
-                yield "  " + " ".join(choice["name"] for choice in choices)
+            yield from _choices(key)
 
 
-def _presets(what: Listable) -> Iterator[str]:
-    presets = _core.presets(what.value.removesuffix("s"))
+def keys(name: str) -> Iterator[str]:
+    """A configuration key, or each key of a section: its description, values and default.
+
+    Raises:
+        UsageError: no key and no section has the name.
+    """
+    known = _keys()
+    chosen = [name] if name in known else [key for key in known if key.startswith(f"{name.rstrip('.')}.")]
+    if not chosen:
+        near = nearest(name, [*LISTS, *known]) if name else ""
+        raise UsageError(f"list{f' {name}' if name else ''}: expected {', '.join(LISTS)}, a configuration key, or its section{near}")
+    for key in chosen:
+        entry = known[key]
+        yield f"{key}: {entry['description']}"
+        yield f"  {_allowed(entry)}; default {_shown(entry['default'])}"
+        yield from _choices(entry)
+
+
+def _keys() -> dict[str, Any]:
+    return {key["name"]: key for key in json.loads(_core.keys())}
+
+
+def _allowed(key: Mapping[str, Any]) -> str:
+    """What kind of value a key takes, and from where to where."""
+    ends = [f"{word} {key[end]:.15g}" for word, end in (("from", "minimum"), ("to", "maximum")) if end in key]
+    of_names = " of the names below" if key["kind"] == "list" and "choices" in key else ""
+    return " ".join([KINDS_OF_VALUES[key["kind"]] + of_names, *ends])
+
+
+KINDS_OF_VALUES = {
+    "boolean": "true or false",
+    "choice": "one of the names below",
+    "integer": "a whole number",
+    "list": "a list",
+    "number": "a number",
+    "string": "a text",
+}
+"""The kinds of values of keys in words."""
+
+
+def _shown(default: Any) -> str:
+    """A default as it is written after `--set`."""
+    if isinstance(default, float):
+        return f"{default:.15g}"
+    return "none" if default is None else default if isinstance(default, str) and default else json.dumps(default)
+
+
+def _choices(key: Mapping[str, Any]) -> Iterator[str]:
+    """The choices of a key: each with its description, or all in a line."""
+    choices = key.get("choices", ())
+    if any(choice["description"] for choice in choices):
+        yield from (f"  {choice['name']:<{WIDEST_NAME}}{choice['description']}" for choice in choices)
+    elif choices:
+        yield "  " + " ".join(choice["name"] for choice in choices)
+
+
+def _presets(what: str) -> Iterator[str]:
+    presets = _core.presets(what.removesuffix("s"))
     width = max((len(name) for name, _, _ in presets), default=0) + 2
     yield from (f"{name:<{width}}{description}" for name, description, _ in presets)
