@@ -180,9 +180,22 @@ def test_a_signal_keeps_the_points_that_had_finished(number: int, tmp_path: Path
         process.send_signal(number)
         err = process.communicate(timeout=PATIENCE_S)[1]
     assert process.returncode == CODES[number], err
-    assert "1 of 2 points are done" in err
+    assert "1 of 2 runs are stored in out" in err
     expected = [".ssdlab.json", "report.html", "requests=50/result.json", "results.csv", "results.parquet", "sweep.toml"]
     assert files(tmp_path / "out") == expected
+
+
+def test_a_signal_while_tables_are_written_says_what_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(HELD)
+    keys = "".join(f'"{key}" = {value}\n' for key, value in SMALL.items())
+    (tmp_path / "s.toml").write_text(f"[set]\n{keys}[grid]\nrequests = [50]\n")
+    sweep = ["sweep", "s.toml", "--out", "out"]
+    with at_work(sweep, tmp_path, tmp_path / "held", HOLD="ssdlab.experiments.sweeping.page", PYTHONPATH=str(tmp_path)) as process:
+        process.send_signal(signal.SIGINT)
+        err = process.communicate(timeout=PATIENCE_S)[1]
+    assert process.returncode == 130
+    assert "1 of 1 runs are stored in out" in err
+    assert "--resume" in err
 
 
 def test_a_command_that_is_told_to_ignore_hang_ups_does(tmp_path: Path) -> None:

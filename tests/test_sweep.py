@@ -626,7 +626,7 @@ def test_ctrl_c_keeps_the_points_that_had_finished(tmp_path: Path, json_: bool) 
     out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, err
     go_on = "ssdlab sweep long.toml --out out --resume"
-    assert err == f"error: interrupted: 1 of 2 points are done, their results are kept; go on with: {go_on}\n"
+    assert err == f"error: interrupted: 1 of 2 runs are stored in out; go on from there with: {go_on}\n"
     if json_:
         report = json.loads(out)
         assert [point["values"] for point in report["points"]] == [{"requests": 50}]
@@ -646,7 +646,7 @@ def test_ctrl_c_before_any_point_has_finished(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, out) == (130, ""), err
-    assert err == "error: interrupted: none of 2 points are done; go on with: ssdlab sweep long.toml --out out --resume\n"
+    assert err == "error: interrupted: none of 2 runs are stored in out; the same command begins again\n"
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["sweep.toml"]
 
 
@@ -768,7 +768,7 @@ def test_ctrl_c_on_ray_keeps_what_had_finished_and_frees_the_processors(cluster:
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, err
-    assert err.splitlines()[-1].startswith("error: interrupted: 1 of 3 points are done")
+    assert err.splitlines()[-1].startswith("error: interrupted: 1 of 3 runs are stored in out")
     assert "1 of 3 points" in out
     assert digests(sweep(GRID, engine="ray")) == digests(sweep(GRID))
 

@@ -16,7 +16,7 @@ from ssdlab.cli.output import INTERRUPTED, complain, how_far, print_json, print_
 from ssdlab.experiments.sweeping.definition import load
 from ssdlab.experiments.sweeping.outcome import SHORT, known_figure
 from ssdlab.experiments.sweeping.result import SweepResult
-from ssdlab.experiments.sweeping.running import CSV, MEANS_CSV, MEANS_PARQUET, PARQUET, prepare, run
+from ssdlab.experiments.sweeping.running import CSV, MEANS_CSV, MEANS_PARQUET, PARQUET, Prepared, prepare, run
 from ssdlab.pages import tables
 from ssdlab.runs.batch import REPORT_FILE
 from ssdlab.system.progress import TotalProgress
@@ -65,15 +65,19 @@ def sweep(
     use_states(state_cache)
     if best is not None:
         known_figure(best)
-    prepared = prepare(load(file), out=out, resume=resume, source=file, workers=jobs)
+    prepared = _prepared(file, out, resume=resume, jobs=jobs)
     if kit:
         from ssdlab.experiments.artifact.of_results import check_jobs  # noqa: PLC0415 (few sweeps are for a kit)
 
         check_jobs(task.job for task in prepared.tasks)
     for line in idle_warnings(prepared.idle):
         warn(line)
-    with TotalProgress(file.stem, len(prepared.left), quiet=quiet) as progress:
-        result = run(prepared, workers=jobs, engine=engine.value, progress=progress.callback)
+    try:
+        with TotalProgress(file.stem, len(prepared.left), quiet=quiet) as progress:
+            result = run(prepared, workers=jobs, engine=engine.value, progress=progress.callback)
+    except KeyboardInterrupt as interrupt:  # while tables and pages were written
+        _end_interrupted(prepared, file, out)
+        raise typer.Exit(INTERRUPTED) from interrupt
     if json_:
         print_json(result.to_dict(best))
     elif not quiet:
@@ -87,18 +91,33 @@ def sweep(
         files = [f"results: {out / PARQUET}, {out / CSV}", f"report: {out / REPORT_FILE} (opens in a browser)"] if result else []
         files += [f"means over seeds: {out / MEANS_PARQUET}, {out / MEANS_CSV}"] if result.means else []
         print_tables([*tables.sweep_tables(result, best), *there, *changed, *files])
-    _end(result, file, out)
+    _end(result, prepared, file, out)
 
 
-def _end(result: SweepResult, file: Path, out: Path) -> None:
+def _prepared(file: Path, out: Path, *, resume: bool, jobs: int | None) -> Prepared:
+    try:
+        return prepare(load(file), out=out, resume=resume, source=file, workers=jobs)
+    except KeyboardInterrupt as interrupt:
+        report_interrupt("interrupted: no run had begun; the same command begins again")
+        raise typer.Exit(INTERRUPTED) from interrupt
+
+
+def _end_interrupted(prepared: Prepared, file: Path, out: Path) -> None:
+    """Reports which runs are stored after Ctrl-C, and how to go on."""
+    command = shlex.join(["ssdlab", "sweep", str(file), "--out", str(out), "--resume"])
+    stored = sum(task.file.exists() for task in prepared.tasks)
+    goes_on = f"go on from there with: {command}" if stored else "the same command begins again"
+    report_interrupt(f"interrupted: {how_far(stored, len(prepared.tasks), f'runs are stored in {out}', kept=None)}; {goes_on}")
+
+
+def _end(result: SweepResult, prepared: Prepared, file: Path, out: Path) -> None:
     """Reports failures, if any, and ends with their exit code."""
     for point, error in result.failed[:MOST_ERRORS]:
         complain(f"{point.label}: {error}")
     if len(result.failed) > MOST_ERRORS:
         complain(f"{len(result.failed) - MOST_ERRORS:,} more points failed (--json names all)")
     if result.interrupt is not None:
-        command = shlex.join(["ssdlab", "sweep", str(file), "--out", str(out), "--resume"])
-        report_interrupt(f"interrupted: {how_far(len(result), len(result.sweep), 'points are done')}; go on with: {command}")
+        _end_interrupted(prepared, file, out)
         raise typer.Exit(INTERRUPTED)
     if result.failed:
         raise typer.Exit(max(error.exit_code for _, error in result.failed))
