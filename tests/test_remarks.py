@@ -14,7 +14,7 @@ import pytest
 import ssdlab
 from conftest import DRIVE, ROOT, SMALL, Ssdlab
 from ssdlab import _core
-from ssdlab.analysis.remarks import Remark, gc_ran, of_comparison, of_fio, of_fit, of_preparation, of_run, of_runs, of_sweep, shown
+from ssdlab.analysis.remarks import Remark, gc_ran, of_comparison, of_fio, of_fit, of_preparation, of_run, of_runs, of_sweep, replays, shown
 
 OVERLOADED = SMALL | {"workload.interarrival_us": 20, "workload.arrival": "fixed"}
 """An overload: a write takes 302.4 us on one of two dies, a read 127.4 us, with 20 us between requests."""
@@ -387,3 +387,10 @@ def test_a_study_says_which_of_its_numbers_hold_under_a_condition(tmp_path: Path
     rows = {row["what"]: row.get("remarks") for row in study["rows"]}
     assert rows == {"mean": ["overloaded"], "requests": None}
     assert "overloaded" in [remark["code"] for remark in study["remarks"]]
+
+
+def test_traces_of_flows_are_replayed_too() -> None:
+    assert replays({"config": {"workload": {"trace": "a.csv"}}})
+    assert replays({"config": {"workload": {"trace": None, "flows": [{"name": "log"}, {"trace": "a.csv"}]}}})
+    assert not replays({"config": {"workload": {"trace": None, "flows": [{"name": "log"}]}}})
+    assert not replays({})

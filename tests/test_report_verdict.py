@@ -149,7 +149,7 @@ def test_a_difference_within_the_noise_is_a_tie() -> None:
 def test_a_difference_beyond_the_noise_has_its_interval() -> None:
     found = told(*pair(3, 0.5))
     assert re.fullmatch(r"s1 has the shortest p99 response time: [\d.]+ ms, \N{MINUS SIGN}\d\d\.\d % against s0\.", verdict(found))
-    assert "± from the 20 parts of one run; --seeds 5 measures it." in remarks(found)
+    assert "± from the 20 parts of one run; compare --seeds 5 measures it." in remarks(found)
     replay(found)
     assert "± from the 20 parts of one run." in remarks(found)
 
@@ -158,7 +158,7 @@ def test_a_tail_that_was_not_judged_leaves_the_lead_to_the_mean(monkeypatch: pyt
     monkeypatch.setattr(noise, "tail_scatter", lambda *_: None)
     found = told(*pair(3, 0.5))
     assert re.fullmatch(r"s1 has the shortest mean response time: [^:]* against s0\.", verdict(found))
-    assert remarks(found)[0].startswith("p99 is not ranked: too few independent samples; --seeds 5")
+    assert remarks(found)[0].startswith("p99 is not ranked: too few independent samples; compare --seeds 5")
     replay(found)
     assert not [text for text in remarks(found) if "--seeds" in text]
 

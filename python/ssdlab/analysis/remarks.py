@@ -32,6 +32,7 @@ __all__ = [
     "of_runs",
     "of_sweep",
     "preparing",
+    "replays",
     "shown",
 ]
 
@@ -379,10 +380,16 @@ CHANGED_FROM_A_STATE = "A seed changes the drive's random choices."
 def _seeds(runs: Mapping[str, RunData], differ: bool | None) -> Iterator[Remark]:
     if differ is False:
         yield Remark("nothing-random", WARNING, "", NOTHING_RANDOM, "One seed is enough.")
-    elif differ and any(_at(result, "config.workload.trace") for result in runs.values()):
+    elif differ and any(map(replays, runs.values())):
         from_state = any(_at(result, "precondition.kind") == "state" for result in runs.values())
         sentence, why = (SEEDS_OF_A_STATE, CHANGED_FROM_A_STATE) if from_state else (SEEDS_OF_A_TRACE, CHANGED_BY_SEEDS)
         yield Remark("seeds-of-a-trace", NOTE, "", sentence, "Compare on several traces.", why=why)
+
+
+def replays(result: RunData) -> bool:
+    """Whether the run replayed a trace, alone or in one of its flows: another seed does not change these requests."""
+    flows = _at(result, "config.workload.flows") or ()
+    return any(_at(workload, "trace") for workload in (_at(result, "config.workload"), *flows) if workload is not None)
 
 
 class _Reason(NamedTuple):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ssdlab.analysis.remarks import named
+from ssdlab.analysis.remarks import named, replays
 from ssdlab.analysis.uncertainty import Estimate, relative_differences
 from ssdlab.asking.plans import value_text
 from ssdlab.experiments.sweeping.independence import too_few
@@ -291,7 +291,7 @@ def _rates(found: Best) -> str:
 def _alike(found: Best) -> str:
     """How many other points are not known to differ from the best, as the end of a sentence."""
     if len(found.point.seeds) < 2:
-        replayed = (found.point.runs[0].result.get("config") or {}).get("workload", {}).get("trace")
-        return f". One seed: whether that is chance is not known{'' if replayed else ' (seeds = 5)'}."
+        advice = "" if replays(found.point.runs[0].result) else " (seeds = 5)"
+        return f". One seed: whether that is chance is not known{advice}."
     text = f". {found.alike:,} others may be as good." if found.alike > 1 else "."
     return f"{text} Run the best again with new seeds." if found.others > FEW_POINTS else text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ssdlab.analysis.remarks import replays
 from ssdlab.checks import nearest, text
 from ssdlab.errors import UsageError
 from ssdlab.pages.report.changes import Change, change, number_of, seeded, spread
@@ -109,10 +110,8 @@ class Leader:
         )
         if self.differs is not None:
             return f"{aside}: no more than chance.{others}"
-        replayed = any(run.at("config.workload.trace") for run in self.runs)
-        why = (
-            ": the seeds disagree" if found is not None and found.disagree else "" if replayed else ": several seeds would tell (--seeds 5)"
-        )
+        seeds = "" if any(replays(run.data) for run in self.runs) else ": several seeds would tell (--seeds 5)"
+        why = ": the seeds disagree" if found is not None and found.disagree else seeds
         return f"{aside}; whether that is chance is not known{why}.{others}"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from ssdlab.analysis.differences import in_words
+from ssdlab.analysis.remarks import replays
 from ssdlab.pages.report import noise
 from ssdlab.pages.report.causes import causes
 from ssdlab.pages.report.changes import Change, apart, as_good, change, number_of, spread
@@ -155,11 +156,11 @@ def _too_few(having: Sequence[Run]) -> str:
     """How many independent requests a run has, how many are needed, and what to do, in words."""
     counts = [found for run in having if (found := noise.independent(run)) is not None]
     some, every = min(counts, key=lambda pair: pair[0] / pair[1], default=(NEEDED, NEEDED))
-    trace = any(run.at("config.workload.trace") for run in having)
+    trace = any(replays(run.data) for run in having)
     if some >= NEEDED:
-        return f"too few independent samples; {'a longer trace has more' if trace else '--seeds 5 judges it'}"
+        return f"too few independent samples; {'a longer trace has more' if trace else 'compare --seeds 5 judges it'}"
     wanted = float(f"{every * NEEDED / some:.1g}")
-    advice = "a longer trace has more" if trace else f"about {wanted:,.0f} requests have them, or --seeds 5 judges it"
+    advice = "a longer trace has more" if trace else f"about {wanted:,.0f} requests have them, or compare --seeds 5 judges it"
     return f"about {some:,.0f} independent samples, {NEEDED:,} needed; {advice}"
 
 
@@ -206,7 +207,7 @@ def _sure(runs: Runs) -> Iterator[str]:
 
 def _measured(runs: Runs) -> str:
     """How seeds measure the noise, as the end of a sentence; empty for traces, which have no seeds."""
-    return "" if any(run.at("config.workload.trace") for run in runs) else "; --seeds 5 measures it"
+    return "" if any(replays(run.data) for run in runs) else "; compare --seeds 5 measures it"
 
 
 def _disagreements(runs: Runs) -> Iterator[str]:

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ssdlab.analysis.differences import Change, in_words
-from ssdlab.analysis.remarks import Remark, Shown, shown
+from ssdlab.analysis.remarks import Remark, Shown, replays, shown
 from ssdlab.pages.tables.layout import new_table, titled
 from ssdlab.pages.tables.numbers import FACTOR, duration, number, relative_text, share, significant, three, time_of
 from ssdlab.pages.tables.runs import CLASSES, RunData, blocks_line, capacity_of, remark_lines, setup_lines, timeline_line
@@ -193,8 +193,7 @@ def change_table(
         changes = {place: _change(_at(result, place), _at(base, place), halves.get(place)) for place in CHANGES.values()}
         table.add_row(_headed(label, told), *changes.values())
         cells += changes.values()
-    replays = any(_at(result, "config.workload.trace") for result in runs.values())
-    notes = {"±": OF_ONE_RUN if replays else OF_ONE_RUN + SEEDS_MEASURE, "tie": TIE}
+    notes = {"±": OF_ONE_RUN if any(map(replays, runs.values())) else OF_ONE_RUN + SEEDS_MEASURE, "tie": TIE}
     return [titled(f"Change against {first}", table), *(Text(note) for mark, note in notes.items() if any(mark in cell for cell in cells))]
 
 
