@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from ssdlab.analysis.effects import effect, holm, p_value
+from ssdlab.analysis.effects import effect, holm, p_value, size_interval
 from ssdlab.errors import UsageError
 
 
@@ -18,6 +18,29 @@ from ssdlab.errors import UsageError
 def test_the_p_value_is_that_of_scipy(t: float, degrees: int) -> None:
     stats = pytest.importorskip("scipy.stats")
     assert p_value(t, degrees) == pytest.approx(2 * stats.t.sf(abs(t), degrees), abs=1e-13)
+
+
+@pytest.mark.parametrize("units", [2, 3, 6, 40])
+@pytest.mark.parametrize("size", [0.0, 0.3, -1.2, 4.0, 500.0])
+def test_the_interval_of_an_effect_size_is_that_of_the_noncentral_t(size: float, units: int) -> None:
+    stats = pytest.importorskip("scipy.stats")
+    low, high = size_interval(size, units)
+    t, root = abs(size) * math.sqrt(units), math.sqrt(units)
+    ends = sorted(abs(end) if size < 0 and low * high > 0 else math.copysign(1, size or 1) * end for end in (low, high))
+    if t < 40:  # SciPy is not exact beyond
+        assert [stats.nct.cdf(t, units - 1, end * root) for end in ends] == pytest.approx([0.975, 0.025], abs=1e-6)
+    else:  # then only the deviation is uncertain
+        shares = [stats.chi2.cdf((end / abs(size)) ** 2 * (units - 1), units - 1) for end in ends]
+        assert shares == pytest.approx([0.025, 0.975], abs=2e-3)
+
+
+def test_an_effect_size_has_0_in_its_interval_where_p_says_so() -> None:
+    rng = random.Random(9)
+    found = [one for _ in range(50) if (one := effect([[rng.gauss(0.8, 1.0) for _ in range(5)]])) is not None]
+    assert {one.p < 0.05 for one in found} == {True, False}
+    for one in found:
+        assert one.size_ends is not None
+        assert (one.size_ends[0] <= 0 <= one.size_ends[1]) == (one.p >= 0.05)
 
 
 def test_holms_correction_is_that_of_the_definition() -> None:

@@ -13,7 +13,7 @@ import pytest
 import ssdlab
 from conftest import DRIVE, Ssdlab
 from ssdlab.asking.plans import value_text
-from ssdlab.experiments.sweeping.comparisons import Comparison, comparisons
+from ssdlab.experiments.sweeping.comparisons import Comparison, comparisons, in_words
 from ssdlab.experiments.sweeping.definition import define
 from ssdlab.experiments.sweeping.points import SweepPoint
 from ssdlab.runs.result import Result
@@ -136,7 +136,7 @@ def test_questions_that_come_after_results_are_marked(ssdlab_command: Ssdlab, tm
     file = tmp_path / "asked.toml"
     file.write_text(SWEEP + STATED)
     first = ssdlab_command("sweep", "asked.toml", "--out", "out").out
-    assert "pgc against npgc" in first
+    assert "scheme against npgc" in first
     rows = pcsv.read_csv(tmp_path / "out" / "comparisons.csv").to_pylist()
     assert [(row["chosen"], row["workloads"], row["seeds"]) for row in rows] == [("before", 2, 3)] * 2
     assert "independent requests of a point, 1,000 needed" in rows[1]["note"] or rows[1]["judged"] != "not judged"
@@ -153,4 +153,21 @@ def test_questions_that_come_after_results_are_marked(ssdlab_command: Ssdlab, tm
     assert [row["chosen"] for row in again["comparisons"]] == ["before", "before", "after"]
     page = (tmp_path / "out" / "report.html").read_text()
     assert "<h2>Questions</h2>" in page
-    assert "<td>after</td>" in page
+    assert page.count("asked after results were there") >= 1
+
+
+def test_answers_fit_into_80_columns() -> None:
+    """Several figures, one of them by its path, and two axes of `by`."""
+    questions = [
+        {"compare": "scheme", "figures": ["mean", "p99.9", "latency_ns.read.p99_9"]},
+        {"compare": "scheme", "by": ["load", "input"], "figures": ["p99.9"]},
+    ]
+    found = in_words(answers({"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, *questions, count=4000))
+    assert [(one.heads[0], len(one.rows)) for one in found] == [("scheme", 6), ("scheme", 12)]
+    for one in found:
+        widths = [max(map(len, column)) for column in zip(one.heads, *one.rows, strict=True)]
+        assert sum(widths) + 2 * len(widths) <= 80
+    (read,) = [note for note in found[0].notes if note.endswith("no run has the figure, or it is 0")]
+    assert read.startswith("pgc, latency_ns.read.p99_9; rwp, latency_ns.read.p99_9: ")
+    assert len(found[1].notes) == 1
+    assert "pgc" not in found[1].notes[0]

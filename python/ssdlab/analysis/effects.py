@@ -11,13 +11,13 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ssdlab.analysis.uncertainty import student_t
 from ssdlab.errors import UsageError
 
-__all__ = ["Effect", "effect", "holm", "p_value"]
+__all__ = ["Effect", "effect", "holm", "p_value", "size_interval"]
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,11 @@ class Effect:
     """Standard deviation between seeds of a workload; `None` for one seed."""
     size: float | None
     """Standardised effect: the mean over the standard deviation of the units (Cohen's d of pairs); `None` if they are equal."""
-    size_half: float | None
-    """Half width of its approximate 95 % interval (Hedges and Olkin, 1985)."""
+
+    @property
+    def size_ends(self) -> tuple[float, float] | None:
+        """The ends of the 95 % interval of `size`."""
+        return None if self.size is None else size_interval(self.size, self.units)
 
 
 def effect(groups: Sequence[Sequence[float]]) -> Effect | None:
@@ -95,11 +98,54 @@ def _fitted(groups: Sequence[Sequence[float]], means: Sequence[float]) -> Effect
 
 
 def _with_size(mean: float, error: float, deviation: float, units: int, between: float | None, within: float | None) -> Effect:
-    t = student_t(units - 1)
     p = p_value(mean / error, units - 1) if error else float(mean == 0)
     size = mean / deviation if deviation else None
-    size_half = None if size is None else t * math.sqrt(1 / units + size**2 / (2 * units))
-    return Effect(mean, t * error, p, units, between, within, size, size_half)
+    return Effect(mean, student_t(units - 1) * error, p, units, between, within, size)
+
+
+STEPS = 200
+REACH = 9.0
+"""Number of standard deviations beyond which a normal distribution has nothing."""
+
+
+def size_interval(size: float, units: int) -> tuple[float, float]:
+    """The 95 % interval of a standardised effect from the noncentral t distribution (Steiger and Fouladi, 1997): without 0 if p < 0.05."""
+    if size < 0:
+        low, high = size_interval(-size, units)
+        return -high, -low
+    t = size * math.sqrt(units)
+    low, high = (_noncentrality(t, units - 1, below) / math.sqrt(units) for below in (0.975, 0.025))
+    return low, high
+
+
+def _noncentrality(t: float, degrees: int, below: float) -> float:
+    """The noncentrality with which a share `below` of the distribution is up to t >= 0."""
+    most = t * (1 + REACH / math.sqrt(2 * degrees)) + REACH
+    low, high = -REACH, most
+    while high - low > 1e-9 * most:
+        middle = (low + high) / 2
+        low, high = (middle, high) if _noncentral_t(t, degrees, middle) > below else (low, middle)
+    return low
+
+
+def _noncentral_t(t: float, degrees: int, noncentrality: float) -> float:
+    """The share of the noncentral t distribution up to t >= 0: the mean of Phi(t w - noncentrality), w the deviation that is estimated."""
+    scale = math.log(2) + degrees / 2 * math.log(degrees / 2) - math.lgamma(degrees / 2)
+
+    def density(w: float) -> float:
+        return math.exp(scale + (degrees - 1) * math.log(w) - degrees * w * w / 2) if w else float(degrees == 1) * math.exp(scale)
+
+    first, last = (max(0.0, 1 + end * REACH / math.sqrt(2 * degrees)) for end in (-1, 1))
+    # Phi is 0 below the window, and 1 above it
+    start, end = (min(max((noncentrality + side * REACH) / t, first), last) if t else end for side, end in ((-1, first), (1, last)))
+    inside = _integral(lambda w: density(w) * math.erfc((noncentrality - t * w) / math.sqrt(2)) / 2, start, end)
+    return inside + _integral(density, end, last)
+
+
+def _integral(of: Callable[[float], float], start: float, end: float) -> float:
+    """An integral by Simpson's rule."""
+    step = (end - start) / STEPS
+    return step / 3 * math.fsum(of(start + place * step) * (1 if place in (0, STEPS) else 2 + place % 2 * 2) for place in range(STEPS + 1))
 
 
 def p_value(t: float, degrees: int) -> float:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ssdlab.analysis.effects import Effect, effect, holm
+from ssdlab.analysis.remarks import MOST_NAMED
 from ssdlab.asking.plans import value_text
+from ssdlab.checks import few
 from ssdlab.errors import UsageError
 from ssdlab.experiments.sweeping.independence import too_few
 from ssdlab.experiments.sweeping.points import SEED, SweepPoint
 from ssdlab.experiments.sweeping.questions import Question
+from ssdlab.pages.report.leader import SHORT
 
-__all__ = ["CELLS", "CHOSEN", "COLUMNS", "Comparison", "cells", "comparisons", "row"]
+__all__ = ["ABOUT", "COLUMNS", "Answers", "Comparison", "comparisons", "in_words", "row"]
 
 LEVEL = 0.05
 """Corrected p-value below which a difference is said to be one."""
@@ -74,34 +78,75 @@ COLUMNS = (
 def row(one: Comparison) -> dict[str, Any]:
     """A comparison as a row of a table, with `COLUMNS`. Deviations are of the logarithm of the ratio, about relative changes."""
     of, change = one.effect, one.change
-    size, half = (None, None) if of is None else (of.size, of.size_half)
+    size, ends = (None, None) if of is None else (of.size, of.size_ends)
     return {
         **{"compare": one.question.compare, "value": one.value, "against": one.question.against, "figure": one.figure},
         **{"at": ", ".join(f"{axis} = {value}" for axis, value in one.at.items()), "workloads": one.workloads, "seeds": one.seeds},
         **dict(zip(("change", "low", "high"), change or (None, None, None), strict=True)),
         **{"p": None if of is None else of.p, "p_holm": one.p, "judged": one.judged, "effect_size": size},
-        "effect_size_low": None if size is None or half is None else size - half,
-        "effect_size_high": None if size is None or half is None else size + half,
+        **dict(zip(("effect_size_low", "effect_size_high"), ends or (None, None), strict=True)),
         "between_workloads": None if of is None else of.between,
         "between_seeds": None if of is None else of.within,
         **{"chosen": one.chosen, "note": one.note},
     }
 
 
-CELLS = ("comparison", "figure", "at", "change", "p (Holm)", "", "effect size", "over", "chosen", "note")
-"""Headings of `cells`."""
-CHOSEN = "Chosen: before the runs (stated in the sweep), or after results were there. p has Holm's correction over all rows."
+ABOUT = "p has Holm's correction over all answers, intervals have none. comparisons.csv has effect sizes too."
+SHORT_NAMES = {path: name for name, path in SHORT.items()}
 
 
-def cells(one: Comparison) -> list[str]:
-    """A comparison in words, with the headings `CELLS`."""
-    of, change = one.effect, one.change
-    told = "" if change is None else f"{change[0]:+.1%} ({change[1]:+.1%} to {change[2]:+.1%})"
-    size = "" if of is None or of.size is None or of.size_half is None else f"{of.size:+.2f} ± {of.size_half:.2f}"
-    over = f"{one.workloads} workloads x {one.seeds} seeds" if one.workloads > 1 else f"{one.seeds} seeds"
-    at = ", ".join(f"{axis} = {value}" for axis, value in one.at.items())
-    p = "" if one.p is None else f"{one.p:.2g}"
-    return [f"{one.value} against {one.question.against}", one.figure, at, told, p, one.judged, size, over, one.chosen, one.note]
+@dataclass(frozen=True)
+class Answers:
+    """The answers to a question in words."""
+
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str]
+    """Why answers were not judged, or what else to know."""
+
+
+def in_words(found: Sequence[Comparison]) -> list[Answers]:
+    """The answers in words: a table for each question, with what all its rows have in common in the title."""
+    return [_in_words(question, list(group)) for question, group in itertools.groupby(found, key=lambda one: one.question)]
+
+
+def _over(found: Sequence[Comparison]) -> str:
+    """Over what intervals are."""
+    workloads, seeds = max(one.workloads for one in found), max(one.seeds for one in found)
+    of_seeds = f"{seeds} seed{'' if seeds == 1 else 's'}"
+    return f"{workloads} workloads x {of_seeds}" if workloads > 1 else of_seeds
+
+
+def _in_words(question: Question, found: Sequence[Comparison]) -> Answers:
+    several = len(question.figures) > 1
+    figure = "" if several else f", {_short(question.figures[0])}"
+    stated = "asked after results were there" if question.after else "stated before the runs"
+    return Answers(
+        f"{question.compare} against {question.against}{figure}: over {_over(found)}, {stated}",
+        [question.compare, *(["figure"] if several else []), *question.by, "change (95 % interval)", "p (Holm)", "judged"],
+        [_cells(one, several=several) for one in found],
+        _notes(found),
+    )
+
+
+def _short(figure: str) -> str:
+    return SHORT_NAMES.get(figure, figure)
+
+
+def _cells(one: Comparison, *, several: bool) -> list[str]:
+    change = "" if one.change is None else "{:+.1%} ({:+.1%} to {:+.1%})".format(*one.change)
+    figure, p = [_short(one.figure)] if several else [], "" if one.p is None else f"{one.p:.2g}"
+    return [one.value, *figure, *(_plain(value) for value in one.at.values()), change, p, one.judged]
+
+
+def _notes(found: Sequence[Comparison]) -> list[str]:
+    """Each note once, with what it is about unless that is all rows."""
+    about: dict[str, list[str]] = {}
+    for one in found:
+        if one.note:
+            about.setdefault(one.note, []).append(", ".join([one.value, _short(one.figure), *(_plain(value) for value in one.at.values())]))
+    return [note if len(names) == len(found) else f"{few(names, MOST_NAMED, '; ')}: {note}" for note, names in about.items()]
 
 
 def comparisons(questions: Sequence[Question], points: Sequence[SweepPoint]) -> list[Comparison]:

@@ -13,6 +13,7 @@ from ssdlab._core import write_file
 from ssdlab.analysis.remarks import Shown, named, shown
 from ssdlab.asking.plans import value_text
 from ssdlab.experiments.sweeping.axes import WIDE, loads, needs_log, numbers_of, uses
+from ssdlab.experiments.sweeping.comparisons import Answers
 from ssdlab.experiments.sweeping.outcome import Change, Pairs, best, by_load, groups_in_words, headline, in_words, outcome, relative
 from ssdlab.experiments.sweeping.points import SEED, SweepMean, SweepPoint
 from ssdlab.experiments.sweeping.result import SweepResult
@@ -58,7 +59,7 @@ each axis, averaged over the others. {interval} The range is that of the pairs o
 Axis and figure were chosen after the runs.</p>
 {table}</section>
 """
-ANSWERS = """<section id="questions"><h2>Questions</h2><p class="muted">{about}</p>{table}</section>
+ANSWERS = """<section id="questions"><h2>Questions</h2><p class="muted">{about}</p>{tables}</section>
 """
 END_OF_FOUND = "</div>\n"
 OVER_SEEDS = "± is the 95 % interval over seeds."
@@ -132,12 +133,18 @@ def _lead(sweep: SweepResult) -> Iterator[str]:
 
 def _answers(sweep: SweepResult) -> Iterator[str]:
     """The answers to the questions of the sweep."""
-    heads, rows, about = sweep.answers()
-    if rows:
-        head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in heads)
-        body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-        table = f'<table class="texts"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-        yield ANSWERS.format(about=html.escape(about), table=scroll(table, "Questions"))
+    found, about = sweep.answers()
+    if found:
+        yield ANSWERS.format(about=html.escape(about), tables="\n".join(map(_answered, found)))
+
+
+def _answered(question: Answers) -> str:
+    """The answers to a question as a table."""
+    head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in question.heads)
+    body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in question.rows)
+    table = f'<table class="texts"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    notes = "".join(f"<p>{html.escape(note)}</p>" for note in question.notes)
+    return f"<p>{html.escape(question.title)}</p>{scroll(table, question.title)}{notes}"
 
 
 def _about(sweep: SweepResult) -> str:

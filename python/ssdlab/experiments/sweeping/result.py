@@ -17,7 +17,7 @@ from ssdlab.asking.plans import value_text
 from ssdlab.checks import nearest, text, texts
 from ssdlab.errors import Error, UsageError
 from ssdlab.experiments.sweeping.axes import loads
-from ssdlab.experiments.sweeping.comparisons import CELLS, CHOSEN, Comparison, cells, comparisons, row
+from ssdlab.experiments.sweeping.comparisons import ABOUT, Answers, Comparison, comparisons, in_words, row
 from ssdlab.experiments.sweeping.comparisons import COLUMNS as COMPARED
 from ssdlab.experiments.sweeping.definition import Point, Sweep
 from ssdlab.experiments.sweeping.outcome import SHORT, Best, Change, Pairs, best, known_figure, outcome
@@ -171,9 +171,9 @@ class SweepResult(Sequence[SweepPoint]):
         """The answers to the sweep's questions, with Holm's correction over all of them, as in `comparisons.csv`."""
         return comparisons(self.sweep.questions, self.points)
 
-    def answers(self) -> tuple[Sequence[str], list[list[str]], str]:
-        """The answers to the sweep's questions for a table: headings, rows, and what the rows mean."""
-        return CELLS, [cells(one) for one in self.comparisons], CHOSEN
+    def answers(self) -> tuple[list[Answers], str]:
+        """The answers to the sweep's questions in words: a table for each question, and what the rows mean."""
+        return in_words(self.comparisons), ABOUT
 
     def to_parquet(self, *, means: bool = False) -> bytes:
         """The table of points as a Parquet file; with `means`, the table of means over seeds."""

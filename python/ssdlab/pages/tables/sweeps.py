@@ -50,6 +50,26 @@ class SweptMean(Protocol):
         """Mean over these seeds, by path in a result."""
 
 
+class Answered(Protocol):
+    """The answers to a question (`Answers`)."""
+
+    @property
+    def title(self) -> str:
+        """The question."""
+
+    @property
+    def heads(self) -> Sequence[str]:
+        """Headings of the columns."""
+
+    @property
+    def rows(self) -> Sequence[Sequence[str]]:
+        """A row for each answer."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What to know beside the rows."""
+
+
 class Swept(Protocol):
     """The results of a sweep (`SweepResult`)."""
 
@@ -65,8 +85,8 @@ class Swept(Protocol):
     def means(self) -> Sequence[SweptMean]:
         """The points over their seeds; empty without several seeds."""
 
-    def answers(self) -> tuple[Sequence[str], Sequence[Sequence[str]], str]:
-        """The answers to questions: headings, rows, and what the rows mean."""
+    def answers(self) -> tuple[Sequence[Answered], str]:
+        """The answers to each question, and what the rows mean."""
 
     def outcome(self, figure: str | None = None) -> str:
         """The best point by a figure in words; empty if there is none."""
@@ -143,15 +163,15 @@ def _sweep_points(sweep: Swept, told: Shown) -> list[RenderableType]:
 
 
 def _answers(sweep: Swept) -> list[RenderableType]:
-    """The answers to the questions of the sweep, without the columns that no row has."""
-    heads, rows, about = sweep.answers()
-    if not rows:
-        return []
-    used = [index for index, _ in enumerate(heads) if any(row[index] for row in rows)]
-    table = new_table([heads[index] for index in used])
-    for row in rows:
-        table.add_row(*(row[index] for index in used))
-    return [titled("Questions", table), Text(about), ""]
+    """A table for each question of the sweep."""
+    found, about = sweep.answers()
+    parts: list[RenderableType] = []
+    for question in found:
+        table = new_table(question.heads)
+        for row in question.rows:
+            table.add_row(*row)
+        parts += [titled(question.title, table), *map(Text, question.notes), *([""] if question.notes else [])]
+    return [*parts, Text(about), ""] if found else []
 
 
 def _left_out(sweep: Swept) -> list[RenderableType]:
