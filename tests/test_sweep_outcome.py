@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -355,6 +356,12 @@ def test_the_command_names_the_best_by_a_figure(tmp_path: Path, ssdlab_command: 
     (tmp_path / "s.toml").write_text(f'requests = 200\nseeds = 2\n[set]\n{keys}[grid]\nscheme = ["npgc", "pgc"]\n')
     done = ssdlab_command("sweep", "s.toml", "--out", "a", "--best", "write-amplification")
     assert "Best by write amplification (lowest): scheme = " in done.out
+    assert not re.search(r"\bread\b", done.out.partition("Best by")[0])
+    one_seed = (tmp_path / "s.toml").read_text().replace("seeds = 2\n", "")
+    (tmp_path / "one.toml").write_text(one_seed)
+    for file in ("s.toml", "one.toml"):
+        table = ssdlab_command("sweep", file, "--out", f"of {file}", "--best", "latency_ns.read.p99_9").out
+        assert re.search(r"\bread\b", table.partition("Best by")[0])
     report = ssdlab_command("sweep", "s.toml", "--out", "b", "--best", "latency_ns.read.mean", "--json").json()
     assert report["best"]["figure"] == "latency_ns.read.mean"
     means = {point["values"]["scheme"]: point["figures"]["latency_ns.read.mean"]["mean"] for point in report["means"]["points"]}

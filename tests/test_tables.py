@@ -126,7 +126,7 @@ def test_a_run_of_trims_alone_has_no_empty_tables() -> None:
 
 @pytest.mark.parametrize("columns", SIZES)
 def test_lists_break_descriptions_behind_the_names(columns: int) -> None:
-    for line in [*presets._presets(presets.Listable.schemes), *presets.policies()]:
+    for line in [*presets._presets("schemes"), *presets.keys("gc"), *presets.policies()]:
         broken = presets._broken(line, columns).splitlines()
         assert all(len(part) <= columns for part in broken if part.strip() and (" " in part.strip()))
         assert " ".join(" ".join(broken).split()) == " ".join(line.split())

@@ -385,6 +385,8 @@ def test_the_best_variant_by_a_figure_is_named(ssdlab_command: Ssdlab) -> None:
     first, second = sorted(means, key=means.__getitem__)
     assert (data["best"]["label"], data["best"]["next"]["label"]) == (first, second)
     assert f"(lowest): {first}, " in shown.out
+    assert "read mean" in shown.out.split("Change against", maxsplit=1)[0]
+    assert "read mean" in shown.out.split("Change against", maxsplit=1)[1]
     assert 'did you mean "p99"?' in ssdlab_command("compare", *words[:-1], "p98").failed(2)
 
 

@@ -98,7 +98,7 @@ VariantWords = Annotated[
 BestWord = Annotated[
     str | None,
     Option(
-        "Name the best variant by mean, p99, p99.9, max, write-amplification, iops, or a path such as latency_ns.read.p99.",
+        "Name the best variant by mean, p99, p99.9, max, write-amplification, iops, or a path such as latency_ns.read.p99_9, and show it.",
         "--best FIGURE",
         "Results",
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rich.console import RenderableType
@@ -25,9 +26,14 @@ __all__ = [
     "change_table",
     "comparison_tables",
     "disagreeing",
+    "figure_asked",
     "marked",
+    "value_of",
     "with_interval",
 ]
+
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Seeded(Protocol):
@@ -96,8 +102,15 @@ class Compared(Protocol):
         """Labels and results."""
 
 
-def comparison_table(runs: Mapping[str, RunData], told: Shown, kind: str) -> RenderableType:
-    """A row for each run, with letters of remarks after the numbers. Times are response times of all requests."""
+def comparison_table(runs: Mapping[str, RunData], told: Shown, kind: str, wanted: Mapping[str, str] = NOTHING) -> RenderableType:
+    """A row for each run, with letters of remarks after the numbers. Times are response times of all requests.
+
+    Args:
+        runs: results by label.
+        told: the remarks.
+        kind: what the runs are.
+        wanted: further figures: paths by heading.
+    """
     cached = any("cache" in result for result in runs.values())
     loaded = any("capacity" in result for result in runs.values())
     columns = [
@@ -108,6 +121,7 @@ def comparison_table(runs: Mapping[str, RunData], told: Shown, kind: str) -> Ren
         "max",
         "write amplification",
         "GC jobs",
+        *wanted,
         *(["hit ratio"] if cached else []),
         *(["capacity"] if loaded else []),
     ]
@@ -120,6 +134,7 @@ def comparison_table(runs: Mapping[str, RunData], told: Shown, kind: str) -> Ren
             *(marked(time_of(latency, column), told, f"latency_ns.all.{column}", label) for column in ("mean", "p99", "p99_9", "max")),
             marked(number(float(gc["write_amplification"])), told, "gc.write_amplification", label) if "write_amplification" in gc else "-",
             marked(number(gc.get("jobs", 0)), told, "gc.jobs", label),
+            *(marked(value_of(place, _at(result, place)), told, place, label) for place in wanted.values()),
             *([_hit_ratio(result)] if cached else []),
             *([marked(capacity_of(result), told, "capacity", label)] if loaded else []),
         )
@@ -157,6 +172,20 @@ CHANGES = {
 """Figures in the table of differences, with their path in a result."""
 
 
+def figure_asked(figure: str | None, known: Iterable[str]) -> dict[str, str]:
+    """The figure that was asked for by `--best`, as its path by heading; empty if it is among the known ones."""
+    place = (CHANGES | {"write-amplification": "gc.write_amplification"}).get(figure or "", figure or "")
+    if not place or place in known:
+        return {}
+    part, *names = place.split(".")
+    return {" ".join(names).replace("_", ".") if part == "latency_ns" else place: place}
+
+
+def value_of(place: str, value: float | None) -> str:
+    """A number of a result as text; `-` if there is none."""
+    return "-" if value is None else _in_words(place, value)
+
+
 def given_lines(found: Mapping[str, Sequence[Change]], first: str) -> list[RenderableType]:
     """A line for each variant but the first, with the options and keys that it changes."""
     lines = [Text(f"{label}: {in_words(differing) or 'nothing, its configuration is the same'}") for label, differing in found.items()]
@@ -175,6 +204,7 @@ def change_table(
     kind: str = "scheme",
     told: Shown | None = None,
     half_widths: Mapping[str, Mapping[str, float]] | None = None,
+    wanted: Mapping[str, str] = NOTHING,
 ) -> list[RenderableType]:
     """A row for each run but the first, with its differences from the first, and what marks mean.
 
@@ -183,14 +213,16 @@ def change_table(
         kind: what the runs are.
         told: the remarks; labels have the letters of warnings about a whole run.
         half_widths: half width of the 95 % interval of a relative difference, by label and path, where it is known.
+        wanted: further figures: paths by heading.
     """
+    columns = CHANGES | dict(wanted)
     (first, base), *others = runs.items()
     told = told or shown(())
-    table = new_table([kind, *CHANGES])
+    table = new_table([kind, *columns])
     cells: list[str] = []
     for label, result in others:
         halves = (half_widths or {}).get(label, {})
-        changes = {place: _change(_at(result, place), _at(base, place), halves.get(place)) for place in CHANGES.values()}
+        changes = {place: _change(_at(result, place), _at(base, place), halves.get(place)) for place in columns.values()}
         table.add_row(_headed(label, told), *changes.values())
         cells += changes.values()
     notes = {"±": OF_ONE_RUN if any(map(replays, runs.values())) else OF_ONE_RUN + SEEDS_MEASURE, "tie": TIE}
@@ -276,11 +308,12 @@ def comparison_tables(comparison: Compared, figure: str | None = None) -> list[R
     title: list[RenderableType] = [Text(comparison.title, style="bold"), ""] if comparison.title else []
     told = shown(comparison.remarks)
     given = given_lines(comparison.changes, next(iter(runs))) if comparison.variants and len(runs) > 1 else []
-    changes = change_table(runs, kind, told, comparison.half_widths) if len(runs) > 1 and comparison.seeds is None else []
+    wanted = figure_asked(figure, CHANGES.values())
+    changes = change_table(runs, kind, told, comparison.half_widths, wanted) if len(runs) > 1 and comparison.seeds is None else []
     tables = (
-        [comparison_table(runs, told, kind), *changes, *kinds_table(runs, told, kind)]
+        [comparison_table(runs, told, kind, wanted), *changes, *kinds_table(runs, told, kind)]
         if comparison.seeds is None
-        else seed_tables(comparison.seeds, told, kind)
+        else seed_tables(comparison.seeds, told, kind, figure)
     )
     paired = [paired_table(next(iter(runs)), comparison.paired, kind)] if comparison.paired else []
     best = [] if figure is None else [_best_line(comparison.outcome(figure), figure)]
@@ -312,12 +345,20 @@ SEED_COLUMNS = {
 """Figures that are shown with their interval: heading by path in a result."""
 
 
-def seed_tables(runs: Seeded, told: Shown, kind: str = "scheme") -> list[RenderableType]:
-    """Means over seeds with letters of remarks, and differences from the first variant, both with their intervals."""
+def seed_tables(runs: Seeded, told: Shown, kind: str = "scheme", figure: str | None = None) -> list[RenderableType]:
+    """Means over seeds with letters of remarks, and differences from the first variant, both with their intervals.
+
+    Args:
+        runs: the runs.
+        told: the remarks.
+        kind: what the runs are.
+        figure: a further figure to show.
+    """
     seeds = f"{len(runs.seeds)} seeds ({runs.seeds[0]} to {runs.seeds[-1]})"
     apart = {f"latency_ns.{one}.p99": f"{one} p99" for one in KINDS}
     given = {place: name for place, name in apart.items() if any(place in figures for figures in runs.estimates.values())}
     columns = SEED_COLUMNS | (given if len(given) > 1 else {})
+    columns |= {place: name for name, place in figure_asked(figure, columns).items()}
     means = new_table([kind, *columns.values()])
     for label, figures in runs.estimates.items():
         means.add_row(_headed(label, told), *(marked(with_interval(place, figures.get(place)), told, place, label) for place in columns))

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ssdlab.analysis.remarks import Remark, Shown, named, shown
-from ssdlab.pages.tables.comparisons import DISAGREE, SEED_COLUMNS, disagreeing, marked, with_interval
+from ssdlab.pages.tables.comparisons import DISAGREE, SEED_COLUMNS, disagreeing, figure_asked, marked, value_of, with_interval
 from ssdlab.pages.tables.layout import Captioned, new_table, titled
 from ssdlab.pages.tables.numbers import number, three, time_of
 from ssdlab.pages.tables.runs import RunData, capacity_of, remark_lines
@@ -32,6 +32,10 @@ class SweptPoint(Protocol):
     @property
     def result(self) -> RunData:
         """The result of the run."""
+
+    @property
+    def measures(self) -> Mapping[str, float]:
+        """The simulated numbers of the result by path."""
 
 
 class SweptMean(Protocol):
@@ -119,6 +123,8 @@ class Swept(Protocol):
 SEED = "seed"
 """The axis over which means are taken."""
 
+POINT_COLUMNS = (*SEED_COLUMNS, "gc.jobs", "iops")
+"""Figures of each point in the table, by path."""
 POINTS_SHOWN = 40
 """Maximum number of points in the table."""
 
@@ -134,13 +140,14 @@ def sweep_tables(sweep: Swept, figure: str | None = None) -> list[RenderableType
         *_left_out(sweep),
         *_sweep_failures(sweep),
     ]
-    return [*(_sweep_means(sweep, told) if sweep.means else _sweep_points(sweep, told)), *last]
+    return [*(_sweep_means(sweep, told, figure) if sweep.means else _sweep_points(sweep, told, figure)), *last]
 
 
-def _sweep_points(sweep: Swept, told: Shown) -> list[RenderableType]:
+def _sweep_points(sweep: Swept, told: Shown, figure: str | None) -> list[RenderableType]:
     """A row for each of the first points."""
     loaded = any("capacity" in point.result for point in sweep.points)
-    figures = ["mean", "p99", "p99.9", "write amplification", "GC jobs", "throughput", *(["capacity"] if loaded else [])]
+    asked = figure_asked(figure, POINT_COLUMNS)
+    figures = ["mean", "p99", "p99.9", "write amplification", "GC jobs", "throughput", *asked, *(["capacity"] if loaded else [])]
     table, apart = new_table([*sweep.axes, *figures]), new_table(figures)
     captions = []
     for point in sweep.points[:POINTS_SHOWN]:
@@ -151,6 +158,7 @@ def _sweep_points(sweep: Swept, told: Shown) -> list[RenderableType]:
             marked(number(float(gc["write_amplification"])), told, "gc.write_amplification", name) if "write_amplification" in gc else "-",
             marked(number(gc.get("jobs", 0)), told, "gc.jobs", name),
             f"{three(iops)} IOPS" if iops is not None else "-",
+            *(marked(value_of(place, point.measures.get(place)), told, place, name) for place in asked.values()),
             *([marked(capacity_of(point.result), told, "capacity", name)] if loaded else []),
         ]
         table.add_row(*(str(value) for value in point.values.values()), *cells)
@@ -192,19 +200,20 @@ def _sweep_failures(sweep: Swept) -> list[RenderableType]:
     return [Text(f"failed: {len(sweep.failed):,} of {len(sweep.sweep):,} points", style="bold red")] if sweep.failed else []
 
 
-def _sweep_means(sweep: Swept, told: Shown) -> list[RenderableType]:
+def _sweep_means(sweep: Swept, told: Shown, figure: str | None) -> list[RenderableType]:
     """A row for each of the first points, over its seeds."""
     asked = len(sweep.axes[SEED])
     fewer = any(len(point.seeds) < asked for point in sweep.means)
     loaded = any("capacity" in point.result for point in sweep.points)
-    columns = [*([SEED] if fewer else []), *SEED_COLUMNS.values(), *(["capacity"] if loaded else [])]
+    figures = SEED_COLUMNS | {place: name for name, place in figure_asked(figure, SEED_COLUMNS).items()}
+    columns = [*([SEED] if fewer else []), *figures.values(), *(["capacity"] if loaded else [])]
     table, apart = new_table([*sweep.means[0].values, *columns]), new_table(columns)
     captions = []
     for point in sweep.means[:POINTS_SHOWN]:
         seeds = [f"{len(point.seeds)} of {asked}"] if fewer else []
         runs = [other for other in sweep.points if all(other.values.get(axis) == at for axis, at in point.values.items())]
         names = [named(other.values) for other in runs]
-        cells = [*seeds, *(marked(with_interval(place, point.estimates.get(place)), told, place, *names) for place in SEED_COLUMNS)]
+        cells = [*seeds, *(marked(with_interval(place, point.estimates.get(place)), told, place, *names) for place in figures)]
         cells += [marked(capacity_of(runs[0].result), told, "capacity", *names)] if loaded else []
         table.add_row(*(str(value) for value in point.values.values()), *cells)
         apart.add_row(*cells)
