@@ -11,7 +11,7 @@ import typer
 from ssdlab.analysis.remarks import as_dicts, shown
 from ssdlab.cli.output import print_json, warn
 from ssdlab.errors import UsageError
-from ssdlab.experiments.explaining import Question
+from ssdlab.experiments.explaining import Question, SlowRequest
 from ssdlab.experiments.loading import load, run_in
 from ssdlab.system.progress import RunProgress
 
@@ -66,7 +66,13 @@ def why(
     else:
         if question.missing:
             warn(question.missing)
-        typer.echo("\n\n".join(f"{textwrap.fill(one.paragraph, WIDTH)}\n\n{one.timeline}" for one in found))
+        asked = [(one, "") for one in found] if request else found.groups()
+        typer.echo("\n\n".join(_told(one, others) for one, others in asked))
+
+
+def _told(one: SlowRequest, others: str) -> str:
+    """A request as a paragraph and a timeline, and those that were late for the same reasons."""
+    return "\n\n".join([textwrap.fill(one.paragraph, WIDTH), one.timeline, *([textwrap.fill(others, WIDTH)] if others else [])])
 
 
 def _explain_remarks(folder: Path, of: str | None, *, named: bool, as_json: bool) -> None:

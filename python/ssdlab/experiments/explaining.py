@@ -16,7 +16,7 @@ from ssdlab.checks import amount, path, shown, text, whole
 from ssdlab.errors import Error, InternalError, UsageError
 from ssdlab.experiments.loading import run_in
 from ssdlab.pages.report.runs import saved_in, undamaged, words_of
-from ssdlab.pages.why import Explained, Found, found_in, paragraph, read_slowest, timeline
+from ssdlab.pages.why import Explained, Found, alike, found_in, paragraph, read_slowest, timeline
 from ssdlab.runs.api import executed_run, prepared_run
 from ssdlab.runs.batch import Progress
 from ssdlab.system.folders import LOG_FILE, SLOWEST_FILE
@@ -94,6 +94,12 @@ class SlowRequests(Sequence[SlowRequest]):
 
     def __iter__(self) -> Iterator[SlowRequest]:
         return iter(self._requests)
+
+    def groups(self) -> list[tuple[SlowRequest, str]]:
+        """The first request of each group that was late for the same reasons, and the others of the group in words."""
+        known = {one.request: one for one in self}
+        groups = alike.grouped(one.explained for one in self)
+        return [(known[first.request], alike.in_words(others) if others else "") for first, *others in groups]
 
     def table(self) -> pa.Table:
         """An Arrow table with a row for each request: its attributes except the timeline and `explained`."""

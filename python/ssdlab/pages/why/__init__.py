@@ -4,6 +4,7 @@
 |---|---|
 | `records`, `decoding`, `explained` | what a run kept about slow requests, checked |
 | `names`, `phrases`, `words` | sentences |
+| `alike` | requests that were late for the same reasons |
 | `lines` | timelines of text |
 """
 
