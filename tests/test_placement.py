@@ -13,6 +13,7 @@ import ssdlab
 from conftest import ROOT, Ssdlab
 from reference_placement import Log, Scheme, write_amplification, zipf
 from shares import recorded
+from ssdlab import _core
 
 PAGES, SIZE, BLOCKS, FREE = 8192, 32, 320, 3
 """Logical pages, pages of a block, blocks, and free blocks below which a block is collected: 20 % are spare, less the open blocks.
@@ -131,3 +132,19 @@ def test_streams_are_on_the_page_and_in_the_terminal(tmp_path: Path, ssdlab_comm
     page = (tmp_path / "seen" / "report.html").read_text(encoding="utf-8")
     assert '<section id="streams">' in page
     assert "host, handle 2" in page
+
+
+def test_what_a_preset_places_is_not_remarked(tmp_path: Path) -> None:
+    """The preset places by handles for drives whose host names them; here no request does."""
+    scaled, remark = "whole-datacentre-tlc-scaled-5g", "one-handle"
+
+    def codes(device: str, **keys: str) -> set[str]:
+        small = {"device.blocks_per_plane": 130, "device.overprovisioning": 0.4, "ftl.precondition.kind": "none"}
+        result = ssdlab.run(device=device, workload="uniform-4k-write", requests=20, slowest=0, set={**small, **keys})
+        return {entry.code for entry in result.remarks}
+
+    assert remark not in codes(scaled)
+    assert remark in codes(scaled, **{"ftl.placement": "handles"})
+    own = tmp_path / "own.toml"
+    own.write_text(_core.preset_text("device", scaled))
+    assert remark in codes(str(own))

@@ -605,6 +605,12 @@ class Setup:
             sized=sized,
         )
 
+    def leaves_to_presets(self, key: str, scheme: str | None) -> bool:
+        """Whether only presets of ssdlab can have set a key, no file and no option of the caller."""
+        presets = [self.options["device"], self.options["workload"], *(scheme.split("+") if scheme else [])]
+        files = self.options["config"] is not None or any(name is not None and is_preset_file(name) for name in presets)
+        return not files and key not in dict(self.set)
+
     def _hold(self, files: Iterable[str | os.PathLike[str] | None]) -> None:
         """Copies files that can be read only once."""
         for file in files:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from ssdlab import _core
@@ -67,6 +68,8 @@ __all__ = [
 WRITTEN = (RESULT_FILE, LOG_FILE, REPORT_FILE, TIMELINE_FILE, SLOWEST_FILE, BLOCKS_FILE)
 """Files written to the folder of a run."""
 
+OF_PRESETS: Mapping[str, str] = MappingProxyType({"one-handle": "ftl.placement"})
+"""Remarks that conclude from a key, by code, which a reader only needs who set the key."""
 Log = Literal["kept", "temporary"] | None
 """Whether a run logs its requests: not at all (`None`), for a temporary comparison, or kept with the result."""
 
@@ -100,6 +103,8 @@ class Job:
     """Whether the drive was given the size of others that it is compared with."""
     spare_is_set: bool = False
     """Whether the over-provisioning was set by hand."""
+    shipped_remarks: frozenset[str] = frozenset()
+    """Codes of remarks that would be about what a preset of ssdlab is, and are left out."""
     jobs: Flows | None = None
     """The jobs of fio that the run has, if any."""
     device: str | None = None
@@ -185,6 +190,7 @@ class Job:
             tolerance=tolerance,
             alike=setup.fitted_as is not None,
             spare_is_set=any(key == SPARE_KEY for key, _ in setup.set),
+            shipped_remarks=frozenset(code for code, key in OF_PRESETS.items() if setup.leaves_to_presets(key, scheme)),
             jobs=setup.fio(scheme),
             device=setup.options["device"],
             fio_json=fio_json,
@@ -200,7 +206,8 @@ class Job:
         if self.jobs is not None:
             more += remarks.of_fio(self.jobs.file, self.jobs.ignored, self.jobs.differs)
             more += fio_jobs.remarks_of(self.jobs, self.device, data)
-        data["remarks"] = [*data.get("remarks", ()), *remarks.as_dicts(more)]
+        own = [entry for entry in data.get("remarks", ()) if entry["code"] not in self.shipped_remarks]
+        data["remarks"] = [*own, *remarks.as_dicts(more)]
         if "timeline" in data:
             data["timeline"]["file"] = os.fspath(self.page or final(Path(data["timeline"]["file"])))
         if "blocks" in data:
