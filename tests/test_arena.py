@@ -60,16 +60,31 @@ def result(p99_9: float, mean: float, wa: float, digest: str) -> dict[str, Any]:
 
 def test_ranks_follow_from_geometric_means_of_ratios() -> None:
     runs = {
-        "base": {"a": result(100, 10, 2, "1"), "b": result(400, 40, 4, "2")},
-        "ours": {"a": result(50, 20, 2, "3"), "b": result(400, 40, 1, "4")},
-        "same": {"a": result(100, 10, 2, "1"), "b": result(400, 40, 4, "2")},
+        "base": {"a": [result(100, 10, 2, "1")], "b": [result(400, 40, 4, "2")]},
+        "ours": {"a": [result(50, 20, 2, "3")], "b": [result(400, 40, 1, "4")]},
+        "same": {"a": [result(100, 10, 2, "1")], "b": [result(400, 40, 4, "2")]},
     }
     ours, base, same = ranked(runs, "ours", "p99.9")
     assert [(one.name, one.rank, one.is_own) for one in (ours, base, same)] == [("ours", 1, True), ("base", 2, False), ("same", 2, False)]
-    assert ours.ratios == pytest.approx({"p99.9": math.sqrt(0.5), "mean": math.sqrt(2), "wa": math.sqrt(0.25)})
+    means = {figure: ratio.mean for figure, ratio in ours.ratios.items()}
+    assert means == pytest.approx({"p99.9": math.sqrt(0.5), "mean": math.sqrt(2), "wa": math.sqrt(0.25)})
+    tail = ours.ratios["p99.9"]
+    assert (tail.low, tail.high, tail.best, tail.worst) == pytest.approx((tail.mean, tail.mean, 0.5, 1))
     assert ours.by_case["b"] == {"p99.9": 400, "mean": 40, "wa": 1}
     assert base.digest == same.digest != ours.digest
     assert [one.name for one in ranked(runs, None, "mean")][-1] == "ours"
+
+
+def test_a_difference_that_may_be_chance_is_a_tie_and_the_bound_has_no_rank() -> None:
+    tails = {"base": [100, 110, 95], "tied": [99, 112, 94], "better": [50, 55, 48], "bound": [5, 5, 5]}
+    runs = {name: {"a": [result(tail, 1, 1, f"{name}{tail}") for tail in of]} for name, of in tails.items()}
+    standings = {one.name: one for one in ranked(runs, None, "p99.9", "bound")}
+    assert [standings[name].rank for name in tails] == [2, 2, 1, None]
+    ratio = standings["tied"].ratios["p99.9"]
+    logs = [math.log(99 / 100), math.log(112 / 110), math.log(94 / 95)]
+    mean = sum(logs) / 3
+    half = 4.302653 * math.sqrt(sum((log - mean) ** 2 for log in logs) / 2 / 3)
+    assert (ratio.mean, ratio.low, ratio.high) == pytest.approx([math.exp(mean + by) for by in (0, -half, half)], rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -132,10 +147,11 @@ def test_a_policy_of_ones_own_is_ranked(words: list[str], ssdlab_command: Ssdlab
     assert (found["kind"], found["by"], found["baseline"]) == ("order", "p99.9", "fcfs")
     by_name = {one["name"]: one for one in found["standings"]}
     assert set(by_name) == {"fcfs", "fr-fcfs", "ours.py:Patient"}
-    assert by_name["fcfs"]["ratios"] == {"p99.9": 1, "mean": 1, "wa": 1}
+    assert all(set(ratio.values()) == {1} for ratio in by_name["fcfs"]["ratios"].values())
+    assert found["repeats"] is True
     assert by_name["ours.py:Patient"]["is_own"]
     assert len({one["digest"] for one in found["standings"]}) == 3
-    tails = [one["ratios"]["p99.9"] for one in found["standings"]]
+    tails = [one["ratios"]["p99.9"]["mean"] for one in found["standings"]]
     assert tails == sorted(tails)
     page = (ROOT / "docs" / "arena.md").read_text(encoding="utf-8")
     built_in = [f"`{by_name[name]['digest']}`" in page and f"| `{name}` | " in page for name in ("fcfs", "fr-fcfs")]
@@ -204,7 +220,7 @@ def test_a_policy_named_as_a_built_in_one_does_not_take_its_place(monkeypatch: p
     assert api.located(greedy_inside, None)[0] == "victim"
     found = {one.name: one for one in ssdlab.arena(greedy).standings}
     assert set(found) == {*contests()["victim"].entries, "own greedy"}
-    assert (found["greedy"].ratios["p99.9"], found["greedy"].is_own, found["own greedy"].is_own) == (1.0, False, True)
+    assert (found["greedy"].ratios["p99.9"].mean, found["greedy"].is_own, found["own greedy"].is_own) == (1.0, False, True)
 
 
 def test_a_quick_arena_says_that_its_ranks_do_not_count(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
@@ -213,3 +229,10 @@ def test_a_quick_arena_says_that_its_ranks_do_not_count(ssdlab_command: Ssdlab, 
     assert "Quick runs, whose ranks say nothing" in found.out
     assert "ours.py:Patient*" in found.out
     assert "warning" not in found.out
+
+
+def test_a_policy_that_draws_by_a_clock_is_told(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    drawn = "import random\n\ndef drawn(choices):\n    return random.SystemRandom().randrange(len(choices.ready_ns))\n"
+    (tmp_path / "drawn.py").write_text(drawn)
+    found = ssdlab_command("arena", "run", "drawn.py", "--quick")
+    assert "warning: drawn.py:drawn decided otherwise when a run was done again" in found.out

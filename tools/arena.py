@@ -14,15 +14,19 @@ BEGIN, END = "<!-- written by tools/arena.py -->", "<!-- end -->"
 
 def table(arena: Arena) -> str:
     """The ranks of the policies of a kind as Markdown."""
-    heads = ["rank", "policy", *FIGURES, "digest"]
-    rows = [_cells(one) for one in arena.standings]
-    rule = ["--:", "---", *("--:" for _ in FIGURES), "---"]
+    others = [name for name in FIGURES if name != arena.by]
+    heads = ["rank", "policy", arena.by, "95 %", "by case", *others, "digest"]
+    rows = [_cells(one, arena.by, others) for one in arena.standings]
+    rule = ["--:", "---", "--:", "---", "---", *("--:" for _ in others), "---"]
     lines = "\n".join(f"| {' | '.join(cells)} |" for cells in [heads, rule, *rows])
     return f"### {arena.kind.capitalize()}, relative to `{arena.baseline}`\n\n{lines}\n"
 
 
-def _cells(one: Standing) -> list[str]:
-    return [str(one.rank), f"`{one.name}`", *(f"{one.ratios[name]:.3f}" for name in FIGURES), f"`{one.digest}`"]
+def _cells(one: Standing, by: str, others: list[str]) -> list[str]:
+    ratio = one.ratios[by]
+    ends = [f"{ratio.low:.3f} to {ratio.high:.3f}", f"{ratio.best:.2f} to {ratio.worst:.2f}"]
+    rank = "bound" if one.rank is None else str(one.rank)
+    return [rank, f"`{one.name}`", f"{ratio.mean:.3f}", *ends, *(f"{one.ratios[name].mean:.3f}" for name in others), f"`{one.digest}`"]
 
 
 def main() -> None:

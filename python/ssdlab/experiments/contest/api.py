@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import itertools
 import os
 import stat
 import textwrap
@@ -29,19 +30,23 @@ QUICK: Mapping[str, int] = MappingProxyType({"requests": 10_000, "warm_up": 2_00
 """Length of a quick run."""
 
 
+AGAIN = 0
+"""In place of a seed: the first case and seed of the user's policy once more, to see whether it decides alike."""
+
+
 class Entered(NamedTuple):
     """A contest that is ready to begin.
 
     Attributes:
         contest: what is ranked, and on what.
         name: name of the user's policy; `None` without one.
-        runs: the runs, by policy and case.
+        runs: the runs, by policy, case and seed; one of the user's policy is there twice (`AGAIN` in place of a seed).
         quick: whether they are too short for ranks that mean something.
     """
 
     contest: Contest
     name: str | None
-    runs: Mapping[tuple[str, str], Job]
+    runs: Mapping[tuple[str, str, int], Job]
     quick: bool
 
 
@@ -87,6 +92,8 @@ def entered(policy: Any, kind: str | None, *, quick: bool = False) -> Entered:
     name = None if own is None else own if isinstance(own, str) else getattr(own, "__qualname__", type(own).__qualname__)
     if name in contest.entries:
         name = f"own {name}"
+    if quick:
+        contest = replace(contest, seeds=contest.seeds[:1])
     return Entered(contest, name, dict(_runs(contest, own, name, length)), quick)
 
 
@@ -95,12 +102,18 @@ def held(contest: Entered, by: str, *, jobs: int | None = None, progress: Progre
     _check_figure(by)
     batch = execute(list(contest.runs.values()), workers=jobs, progress=progress)
     batch.raise_failure()
-    results: dict[str, dict[str, Any]] = {}
-    for (entry, case), job in contest.runs.items():
-        results.setdefault(entry, {})[case] = batch.finished[job.label].to_dict()
+    results: dict[str, dict[str, list[Any]]] = {}
+    digests: dict[str, list[str]] = {}
+    for (entry, case, seed), job in contest.runs.items():
+        run = batch.finished[job.label].to_dict()
+        if entry == contest.name and case == contest.contest.cases[0].name and seed in (AGAIN, contest.contest.seeds[0]):
+            digests.setdefault(entry, []).append(run["digest"])
+        if seed != AGAIN:
+            results.setdefault(entry, {}).setdefault(case, []).append(run)
     of = contest.contest
-    standings, remarks = ranked(results, contest.name, by), {} if contest.quick else warnings_of(results)
-    return Arena(of.kind, of.version, by, of.entries[0], standings, remarks, contest.quick)
+    repeats = len(set(digests[contest.name])) == 1 if contest.name is not None else None
+    standings, remarks = ranked(results, contest.name, by, of.bound), {} if contest.quick else warnings_of(results)
+    return Arena(of.kind, of.version, by, of.entries[0], standings, remarks, len(of.seeds), repeats, contest.quick)
 
 
 def located(policy: Any, kind: str | None) -> tuple[str, Any]:
@@ -170,17 +183,24 @@ def _copied(policy: Any) -> Any:
         raise UsageError(f"{shown(policy)}: each run needs a copy of its own: {reason}; give the class instead") from reason
 
 
-def _runs(contest: Contest, own: Any, name: str | None, length: Mapping[str, int]) -> Iterator[tuple[tuple[str, str], Job]]:
-    """The runs of a contest, by policy and case. `own`: the user's policy, if any; `name`: its name; `length`: options of short runs."""
-    for case in (replace(case, options={**case.options, **length}) for case in contest.cases):
+def _runs(contest: Contest, own: Any, name: str | None, length: Mapping[str, int]) -> Iterator[tuple[tuple[str, str, int], Job]]:
+    """The runs of a contest, by policy, case and seed. `own`: the user's policy, if any; `name`: its name; `length`: options of runs."""
+    cases = [replace(case, options={**case.options, **length}) for case in contest.cases]
+    for case, seed in itertools.product(cases, contest.seeds):
         for entry in contest.entries:
-            yield (entry, case.name), _job(case, entry, {contest.key: entry})
+            yield (entry, case.name, seed), _job(case, entry, seed, {contest.key: entry})
         if name is not None:
-            yield (name, case.name), _job(case, name, case.own_set, {contest.kind: _copied(own)})
+            yield (name, case.name, seed), _own_job(case, name, contest.kind, own, seed)
+    if name is not None:
+        yield (name, cases[0].name, AGAIN), _own_job(cases[0], name, contest.kind, own, contest.seeds[0], "again")
 
 
-def _job(case: Case, entry: str, keys: Mapping[str, Any], own: Mapping[str, Any] | None = None) -> Job:
+def _own_job(case: Case, name: str, kind: str, own: Any, seed: int, which: str = "") -> Job:
+    return _job(case, name, seed, case.own_set, {kind: _copied(own)}, which)
+
+
+def _job(case: Case, entry: str, seed: int, keys: Mapping[str, Any], own: Mapping[str, Any] | None = None, which: str = "") -> Job:
     options = dict(case.options)
     scheme = options.pop("scheme")
-    setup = Setup(set=pairs({**case.set, **keys}), shared=True, **options, **(own or {}))
-    return Job.prepare(f"{entry} on {case.name}", setup, scheme, folder=None)
+    setup = Setup(set=pairs({**case.set, **keys}), shared=True, seed=seed, **options, **(own or {}))
+    return Job.prepare(f"{entry} on {case.name}, seed {seed} {which}".strip(), setup, scheme, folder=None)

@@ -40,6 +40,8 @@ class Contest:
         key: the configuration key that chooses between the built-in policies.
         entries: the built-in policies, the baseline first.
         cases: the drives and loads.
+        seeds: the seeds of the runs of each policy.
+        bound: a built-in policy that knows what none can know, if there is one: it has no rank.
         version: number of the field; ranks of different numbers cannot be compared.
     """
 
@@ -47,6 +49,8 @@ class Contest:
     key: str
     entries: tuple[str, ...]
     cases: tuple[Case, ...]
+    seeds: tuple[int, ...]
+    bound: str | None
     version: int
 
 
@@ -54,13 +58,13 @@ class Contest:
 def contests() -> Mapping[str, Contest]:
     """All contests, by kind of policy."""
     field = tomllib.loads(FILES.joinpath("field.toml").read_text(encoding="utf-8"))
-    version = field.pop("version")
-    return {kind: _contest(kind, found, version) for kind, found in field.items()}
+    version, seeds = field.pop("version"), tuple(field.pop("seeds"))
+    return {kind: _contest(kind, found, seeds, version) for kind, found in field.items()}
 
 
-def _contest(kind: str, found: Mapping[str, Any], version: int) -> Contest:
+def _contest(kind: str, found: Mapping[str, Any], seeds: tuple[int, ...], version: int) -> Contest:
     cases = tuple(_case(case, found.get("own_set", {})) for case in found["cases"])
-    return Contest(kind, found["key"], tuple(found["entries"]), cases, version)
+    return Contest(kind, found["key"], tuple(found["entries"]), cases, seeds, found.get("bound"), version)
 
 
 def _case(case: Mapping[str, Any], own_set: Mapping[str, Any]) -> Case:

@@ -20,12 +20,17 @@ TITLES = {"p99.9": "p99.9 of response times", "mean": "mean response time", "wa"
 
 def arena_tables(arena: Mapping[str, Any]) -> Iterator[RenderableType]:
     """The ranks, and the figures of each drive and load, of an arena as JSON has it."""
-    standings = arena["standings"]
-    ranks = new_table(["rank", "policy", *TITLES, "digest"])
+    standings, by = arena["standings"], arena["by"]
+    several = arena["seeds"] > 1
+    ranks = new_table(["rank", "policy", by, *(["95 %"] if several else []), "by case", *(name for name in TITLES if name != by), "digest"])
     for one in standings:
-        ratios = (f"{one['ratios'][figure]:.3f}" for figure in TITLES)
-        ranks.add_row(str(one["rank"]), one["name"] + (OWN if one["is_own"] else ""), *ratios, one["digest"])
-    yield titled(f"By {TITLES[arena['by']]}; geometric means, relative to {arena['baseline']}", ranks)
+        ratio = one["ratios"][by]
+        interval = [f"{ratio['low']:.3f} to {ratio['high']:.3f}"] if several else []
+        others = (f"{one['ratios'][name]['mean']:.3f}" for name in TITLES if name != by)
+        spread = f"{ratio['best']:.2f} to {ratio['worst']:.2f}"
+        rank = "bound" if one["rank"] is None else str(one["rank"])
+        ranks.add_row(rank, one["name"] + (OWN if one["is_own"] else ""), f"{ratio['mean']:.3f}", *interval, spread, *others, one["digest"])
+    yield titled(f"By {TITLES[by]}; geometric means, relative to {arena['baseline']}", ranks)
     for case in standings[0]["cases"]:
         cells = new_table([case, *TITLES])
         for one in standings:
@@ -33,8 +38,13 @@ def arena_tables(arena: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield cells
     for case, codes in arena["remarks"].items():
         yield Text(f"warning: {case}: {', '.join(codes)}")
+    if arena["repeats"] is False:
+        own = next(one["name"] for one in standings if one["is_own"])
+        yield Text(f"warning: {own} decided otherwise when a run was done again: seed its random numbers, and ask no clock.")
     if arena["quick"]:
         yield Text("Quick runs, whose ranks say nothing: leave --quick out to rank.")
+    elif several:
+        yield Text(f"Intervals are over {arena['seeds']} seeds, on this field. Policies share a rank if the difference may be chance.")
     yield Text(f"Field {arena['version']} of {arena['kind']} policies. Equal digests are equal runs.")
 
 
