@@ -28,10 +28,18 @@ TABLE: dict[str, Any] = {
 }
 
 
-def answers(means: dict[str, float], *questions: dict[str, Any], count: int = 10**6, unsettled: tuple[str, ...] = ()) -> list[Comparison]:
+def answers(
+    means: dict[str, float],
+    *questions: dict[str, Any],
+    count: int = 10**6,
+    unsettled: tuple[str, ...] = (),
+    overloaded: tuple[str, ...] = (),
+    busy: float = 1.0,
+) -> list[Comparison]:
     """The answers for made-up points: a mean time of each scheme, which differs between workloads and seeds.
 
-    Write amplification is 1 more than the factor of the scheme, and has not settled under schemes in `unsettled`.
+    Write amplification is 1 more than the factor of the scheme, and has not settled under schemes in `unsettled`. At a load of 0.9 pgc is
+    `busy` times slower than that.
     """
     sweep = define("sweep", {**TABLE, "questions": list(questions)})
     points = []
@@ -39,10 +47,11 @@ def answers(means: dict[str, float], *questions: dict[str, Any], count: int = 10
         values = point.values
         own = {"mysql": 1.0, "tpch": 30.0, "sqlite": 5.0}[values["input"]] * (3 if values["load"] == 0.9 else 1)
         change = means[values["scheme"]] * math.exp(0.01 * ((place * 37) % 7 - 3) * (values["scheme"] != "npgc"))
+        change *= busy if (values["load"], values["scheme"]) == (0.9, "pgc") else 1
         time = 1e6 * own * change
         latency = {"mean": time, "p99": 5 * time, "p99_9": 20 * time, "count": count}
-        codes = ("not-settled", "overloaded") if values["scheme"] in unsettled else ("overloaded",)
-        remarks = [{"code": code} for code in codes]
+        codes = {"not-settled": unsettled, "overloaded": overloaded, "many-seeds": tuple(means)}
+        remarks = [{"code": code} for code, schemes in codes.items() if values["scheme"] in schemes]
         gc = {"write_amplification": 1 + change}
         points.append(
             SweepPoint(dict(values), Result({"seed": values["seed"], "latency_ns": {"all": latency}, "gc": gc, "remarks": remarks}))
@@ -96,6 +105,28 @@ def test_write_amplification_is_judged_only_where_it_has_settled() -> None:
     assert (rwp.judged, rwp.note) == ("lower", "")
 
 
+def test_whether_a_change_depends_on_another_axis() -> None:
+    question = {"compare": "scheme", "values": ["pgc", "rwp"], "figures": ["mean"], "depends_on": "load"}
+    means = {"npgc": 1.0, "pgc": 0.7, "rwp": 0.5}
+    pgc, rwp = answers(means, question, busy=1.4)
+    assert (pgc.at, pgc.judged, rwp.judged) == ({"load": 0.9}, "higher", "tie")
+    assert pgc.change is not None
+    assert pgc.change[0] == pytest.approx(0.4, abs=0.03), "0.7 x 1.4 over 0.7"
+    (found,) = in_words([pgc, rwp])
+    assert found.title == "scheme against npgc, whether it depends on load, mean: over 3 workloads x 2 seeds, stated before the runs"
+    assert found.heads[:2] == ["scheme", "load"]
+    with pytest.raises(ssdlab.ConfigError, match="load has two uses"):
+        answers(means, {**question, "by": ["load"]})
+
+
+def test_the_size_of_a_change_against_an_overload_is_conditional() -> None:
+    question = {"compare": "scheme", "values": ["pgc"], "figures": ["mean", "write-amplification"]}
+    mean, amplification = answers({"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, question, overloaded=("npgc",))
+    assert mean.judged == "lower"
+    assert mean.note == "12 of 24 points are overloaded: how large the change is depends on the length of the runs"
+    assert (amplification.judged, amplification.note) == ("lower", "")
+
+
 def test_one_workload_says_so() -> None:
     (one,) = answers({"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, {"compare": "scheme", "values": ["pgc"], "by": ["input"], "figures": ["mean"]})[
         :1
@@ -119,6 +150,7 @@ def test_a_figure_that_no_run_has_is_not_judged() -> None:
         ({"compare": "scheme", "figures": ["p 99"]}, "expected mean, p99"),
         ({"compare": "scheme", "by": ["scheme"]}, "scheme has two uses"),
         ({"compare": "scheme", "figure": ["p99"]}, "figure"),
+        ({"compare": "scheme", "depends_on": "laod"}, "depends_on = .laod.: no such axis.*load"),
     ],
 )
 def test_mistakes_are_found_before_the_runs(question: dict[str, Any], message: str) -> None:

@@ -25,8 +25,10 @@ LEVEL = 0.05
 
 AMPLIFICATIONS = ("gc.write_amplification", "gc.page_write_amplification")
 """Figures that are judged only where all points have settled."""
-NOT_SETTLED = "not-settled"
-"""Code of the remark on a point that has not."""
+NOT_SETTLED, OVERLOADED = "not-settled", "overloaded"
+"""Codes of the remarks on a point that has not, and on one that was offered more than it completed."""
+TIMES = "latency_ns."
+"""Begin of the figures that grow with the length of an overloaded run."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Comparison:
     value: str
     figure: str
     at: Mapping[str, Any]
-    """Values of the axes in `by`."""
+    """Values of the axes in `by`, and of the one in `depends_on`."""
     workloads: int
     seeds: int
     """Most seeds of a workload."""
@@ -122,9 +124,11 @@ def _in_words(question: Question, found: Sequence[Comparison]) -> Answers:
     several = len(question.figures) > 1
     figure = "" if several else f", {_short(question.figures[0])}"
     stated = "asked after results were there" if question.after else "stated before the runs"
+    depends = [question.depends_on] if question.depends_on else []
+    asked = f", whether it depends on {question.depends_on}" if question.depends_on else ""
     return Answers(
-        f"{question.compare} against {question.against}{figure}: over {_over(found)}, {stated}",
-        [question.compare, *(["figure"] if several else []), *question.by, "change (95 % interval)", "p (Holm)", "judged"],
+        f"{question.compare} against {question.against}{asked}{figure}: over {_over(found)}, {stated}",
+        [question.compare, *(["figure"] if several else []), *question.by, *depends, "change (95 % interval)", "p (Holm)", "judged"],
         [_cells(one, several=several) for one in found],
         _notes(found),
     )
@@ -157,37 +161,69 @@ def comparisons(questions: Sequence[Question], points: Sequence[SweepPoint]) -> 
     return [replace(one, p=adjusted.get(index)) for index, one in enumerate(found)]
 
 
+@dataclass(frozen=True)
+class _Pair:
+    """Points whose figures are divided: the product of those after by the product of those before."""
+
+    before: tuple[SweepPoint, ...]
+    after: tuple[SweepPoint, ...]
+
+    @property
+    def points(self) -> tuple[SweepPoint, ...]:
+        """All of them."""
+        return (*self.before, *self.after)
+
+    def change(self, figure: str) -> float | None:
+        """The logarithm of the ratio; `None` if a point lacks the figure, or it is 0."""
+        if not all(point.measures.get(figure, 0) > 0 for point in self.points):
+            return None
+        after, before = ([math.log(point.measures[figure]) for point in points] for points in (self.after, self.before))
+        return math.fsum(after) - math.fsum(before)
+
+
 def _answers(question: Question, points: Sequence[SweepPoint]) -> Iterator[Comparison]:
     groups: dict[str, list[SweepPoint]] = {}
     for point in points:
         groups.setdefault(_text({axis: point.values[axis] for axis in question.by}), []).append(point)
     for group in groups.values():
         at = {axis: group[0].values[axis] for axis in question.by}
-        by_value: dict[str, dict[str, SweepPoint]] = {}
-        for point in group:
-            rest = {axis: value for axis, value in point.values.items() if axis != question.compare}
-            by_value.setdefault(_plain(point.values[question.compare]), {})[_text(rest)] = point
-        base = by_value.get(question.against, {})
         for value in question.values:
-            others = by_value.get(value, {})
-            pairs = [(base[rest], other) for rest, other in others.items() if rest in base]
-            for figure in question.figures:
-                yield _answer(question, value, figure, at, pairs)
+            for more, pairs in _pairs(question, value, group):
+                for figure in question.figures:
+                    yield _answer(question, value, figure, {**at, **more}, pairs)
 
 
-def _answer(
-    question: Question, value: str, figure: str, at: Mapping[str, Any], pairs: Sequence[tuple[SweepPoint, SweepPoint]]
-) -> Comparison:
-    having = [(before, after) for before, after in pairs if _positive(before, figure) and _positive(after, figure)]
+def _pairs(question: Question, value: str, points: Sequence[SweepPoint]) -> Iterator[tuple[dict[str, Any], list[_Pair]]]:
+    """The pairs with and without a value: all at once, or for each value of the axis on which the change may depend but the first."""
+    depends_on = question.depends_on
+    axes = {question.compare, depends_on}
+    by_rest: dict[str, dict[tuple[str, Any], SweepPoint]] = {}
+    for point in points:
+        rest = _text({axis: of for axis, of in point.values.items() if axis not in axes})
+        on = point.values[depends_on] if depends_on else None
+        by_rest.setdefault(rest, {})[_plain(point.values[question.compare]), on] = point
+    levels = list(dict.fromkeys(point.values[depends_on] for point in points)) if depends_on else [None]
+    first = levels[0]
+    for level in levels[1:] if depends_on else levels:
+        before = [(question.against, level), *([(value, first)] if depends_on else [])]
+        after = [(value, level), *([(question.against, first)] if depends_on else [])]
+        whole = [found for found in by_rest.values() if all(key in found for key in (*before, *after))]
+        pairs = [_Pair(tuple(found[key] for key in before), tuple(found[key] for key in after)) for found in whole]
+        yield ({depends_on: level} if depends_on else {}), pairs
+
+
+def _answer(question: Question, value: str, figure: str, at: Mapping[str, Any], pairs: Sequence[_Pair]) -> Comparison:
+    changes = [(pair, change) for pair in pairs if (change := pair.change(figure)) is not None]
     # by workload and seed: the differences of all pairs, which differ in other axes
     found: dict[str, dict[int, list[float]]] = {}
-    for before, after in having:
-        workload = _text({axis: before.values[axis] for axis in question.across})
-        seed = before.values.get(SEED, before.result["seed"])
-        found.setdefault(workload, {}).setdefault(seed, []).append(math.log(after.measures[figure] / before.measures[figure]))
+    for pair, change in changes:
+        one = pair.after[0]
+        workload = _text({axis: one.values[axis] for axis in question.across})
+        seed = one.values.get(SEED, one.result["seed"])
+        found.setdefault(workload, {}).setdefault(seed, []).append(change)
     groups = [[math.fsum(of) / len(of) for of in seeds.values()] for seeds in found.values()]
     seeds = max(map(len, groups), default=0)
-    note = _doubt(figure, pairs, having)
+    note = _doubt(figure, pairs, len(changes))
     judged: Effect | None = None
     if not note:
         try:
@@ -195,33 +231,45 @@ def _answer(
             note = "" if judged is not None else "one workload and one seed: give more of either"
         except UsageError as reason:
             note = str(reason)
-    if judged is not None and len(groups) == 1 and question.across:
-        note = "of one workload: the interval is over its seeds"
-    elif judged is not None and len(groups) == 1:
-        note = "no axis of workloads: the interval is over seeds of one"
+    if judged is not None:
+        note = "; ".join(_conditions(question, figure, pairs, len(groups)))
     return Comparison(question, value, figure, at, len(groups), seeds, judged, note)
 
 
-def _doubt(figure: str, pairs: Sequence[tuple[SweepPoint, SweepPoint]], having: Sequence[tuple[SweepPoint, SweepPoint]]) -> str:
-    """Why a comparison cannot be judged; empty if it can."""
+def _conditions(question: Question, figure: str, pairs: Sequence[_Pair], workloads: int) -> Iterator[str]:
+    """What to know of an answer."""
+    if workloads == 1:
+        yield (
+            "of one workload: the interval is over its seeds"
+            if question.across
+            else "no axis of workloads: the interval is over seeds of one"
+        )
+    overloaded, count = _with(OVERLOADED, pairs)
+    if overloaded and figure.startswith(TIMES):
+        yield f"{overloaded:,} of {count:,} points are overloaded: how large the change is depends on the length of the runs"
+
+
+def _with(code: str, pairs: Sequence[_Pair]) -> tuple[int, int]:
+    """The number of points with a remark, and of all points."""
+    points = {id(point): point for pair in pairs for point in pair.points}.values()
+    return sum(any(remark.code == code for remark in point.result.remarks) for point in points), len(points)
+
+
+def _doubt(figure: str, pairs: Sequence[_Pair], having: int) -> str:
+    """Why a comparison cannot be judged; empty if it can. `having`: number of pairs with the figure."""
     if not pairs:
         return "no pair of points was run"
     if not having:
         return "no run has the figure, or it is 0"
-    if len(having) < len(pairs):
-        return f"{len(pairs) - len(having):,} of {len(pairs):,} pairs lack the figure, or it is 0"
-    points = {id(point): point for pair in pairs for point in pair}.values()
+    if having < len(pairs):
+        return f"{len(pairs) - having:,} of {len(pairs):,} pairs lack the figure, or it is 0"
     if figure in AMPLIFICATIONS:
-        unsettled = sum(any(remark.code == NOT_SETTLED for remark in point.result.remarks) for point in points)
-        return f"write amplification has not settled at {unsettled:,} of {len(points):,} points" if unsettled else ""
+        unsettled, count = _with(NOT_SETTLED, pairs)
+        return f"write amplification has not settled at {unsettled:,} of {count:,} points" if unsettled else ""
     over_seeds: dict[str, list[SweepPoint]] = {}
-    for point in {id(point): point for pair in pairs for point in pair}.values():
+    for point in {id(point): point for pair in pairs for point in pair.points}.values():
         over_seeds.setdefault(_text({axis: value for axis, value in point.values.items() if axis != SEED}), []).append(point)
     return too_few(figure, over_seeds.values())
-
-
-def _positive(point: SweepPoint, figure: str) -> bool:
-    return point.measures.get(figure, 0) > 0
 
 
 def _plain(value: Any) -> str:

@@ -18,7 +18,7 @@ from ssdlab.system.json_text import read_json
 
 __all__ = ["Question", "dated", "keep", "read"]
 
-COMPARE, AGAINST, VALUES, FIGURES, BY, ACROSS = KEYS = ("compare", "against", "values", "figures", "by", "across")
+COMPARE, AGAINST, VALUES, FIGURES, BY, ACROSS, DEPENDS_ON = KEYS = ("compare", "against", "values", "figures", "by", "across", "depends_on")
 BY_DEFAULT = ("p99",)
 SEED = "seed"
 STATED, AFTER = "stated", "after"
@@ -39,6 +39,8 @@ class Question:
     """Axes for each of whose values there is an answer of its own; over the others means are taken."""
     across: tuple[str, ...] = ()
     """Axes of workloads, over which intervals are."""
+    depends_on: str | None = None
+    """The axis on which the change is asked to depend: what is judged is the change at each further value over that at the first."""
     after: bool = False
     """Whether it was asked after results were there."""
 
@@ -46,7 +48,13 @@ class Question:
     def table(self) -> dict[str, Any]:
         """The question as in a file."""
         lists = {VALUES: self.values, FIGURES: self.figures, BY: self.by, ACROSS: self.across}
-        return {COMPARE: self.compare, AGAINST: self.against, **{key: list(entries) for key, entries in lists.items() if entries}}
+        depends = {DEPENDS_ON: self.depends_on} if self.depends_on else {}
+        return {
+            COMPARE: self.compare,
+            AGAINST: self.against,
+            **{key: list(entries) for key, entries in lists.items() if entries},
+            **depends,
+        }
 
 
 def read(where: str, entries: object, axes: Sequence[Axis], workloads: Sequence[str]) -> tuple[Question, ...]:
@@ -54,7 +62,7 @@ def read(where: str, entries: object, axes: Sequence[Axis], workloads: Sequence[
 
     Args:
         where: their place in messages.
-        entries: tables, each with `compare`, and perhaps `against`, `values`, `figures`, `by` and `across`.
+        entries: tables, each with `compare`, and perhaps `against`, `values`, `figures`, `by`, `across` and `depends_on`.
         axes: axes of the sweep.
         workloads: names of those that vary the workload, which is `across` by default.
 
@@ -81,14 +89,18 @@ def _read(where: str, entry: object, axes: Mapping[str, Axis], workloads: Sequen
     for figure in figures:
         if not isinstance(figure, str) or not (figure in SHORT or "." in figure or figure.isidentifier()):
             raise ConfigError(f"{where}.{FIGURES}: {shown(figure)}: expected {', '.join(SHORT)}, or a column such as latency_ns.read.p99")
+    depends_on = _axis(f"{where}.{DEPENDS_ON}", entry[DEPENDS_ON], axes) if DEPENDS_ON in entry else None
     by, across = (
         tuple(_axis(f"{where}.{key}", name, axes) for name in _list(f"{where}.{key}", entry.get(key, default)))
-        for key, default in ((BY, []), (ACROSS, [name for name in workloads if name != compared and name not in entry.get(BY, [])]))
+        for key, default in ((BY, []), (ACROSS, [name for name in workloads if name not in {compared, depends_on, *entry.get(BY, [])}]))
     )
-    twice = {compared} & {*by, *across} or {*by} & {*across}
+    uses = [compared, *{*by}, *{*across}, *([depends_on] if depends_on else [])]
+    twice = {name for name in uses if uses.count(name) > 1}
     if twice:
-        raise ConfigError(f"{where}: {min(twice)} has two uses: an axis is one of {COMPARE}, {BY} and {ACROSS}")
-    return Question(compared, against, others, tuple(dict.fromkeys(SHORT.get(figure, figure) for figure in figures)), by, across)
+        raise ConfigError(f"{where}: {min(twice)} has two uses: an axis is one of {COMPARE}, {BY}, {ACROSS} and {DEPENDS_ON}")
+    return Question(
+        compared, against, others, tuple(dict.fromkeys(SHORT.get(figure, figure) for figure in figures)), by, across, depends_on
+    )
 
 
 def _axis(where: str, name: object, axes: Mapping[str, Axis]) -> str:
