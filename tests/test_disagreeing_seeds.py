@@ -282,7 +282,7 @@ def test_the_table_of_means_has_medians_where_seeds_disagree() -> None:
 
 def test_seeds_that_disagree_are_dots_and_a_median_and_have_no_bar() -> None:
     picture = bimodal_sweep().plot(P99, "scheme")
-    assert picture.about.endswith("Where seeds disagree, the median, with a dot for each seed.")
+    assert picture.about.endswith("Where seeds disagree, the median, with a dot for each.")
     (axes,) = picture.sheet.axes
     (bars,) = axes.containers
     marks, _, (upright,) = bars

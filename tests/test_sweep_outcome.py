@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow.csv as pcsv
 import pytest
 
 import ssdlab
-from conftest import SMALL, Ssdlab
+from conftest import DRIVE, SMALL, Ssdlab
 from ssdlab.analysis.uncertainty import Estimate, estimates
 from ssdlab.experiments.saved_pages import write_again
 from ssdlab.experiments.sweeping.axes import Uses, is_wide, loads, needs_log, numbers_of, uses
 from ssdlab.experiments.sweeping.outcome import Pairs, best, groups_in_words, headline, known_figure, outcome, relative
-from ssdlab.experiments.sweeping.points import SweepMean, SweepPoint
+from ssdlab.experiments.sweeping.points import PartMean, SweepMean, SweepPoint
 from ssdlab.pages.report.summary import Place, places, shown
 from ssdlab.pages.report.words import described
 
@@ -153,7 +155,8 @@ def test_the_best_by_a_percentile_is_judged_from_as_many_independent_requests_as
     few = "; not judged: rests on about 450 independent requests of a point, 1,000 needed: about 7 seeds or "
     assert f"{few}340 requests a run would do." in found(150)
     assert "differs beyond" not in found(150)
-    assert f"{few}workload.repeat = 5 would do." in found(150, config={"workload": {"trace": "a.csv", "repeat": 2}})
+    of_trace = few.removesuffix("about 7 seeds or ")
+    assert f"{of_trace}workload.repeat = 5 would do." in found(150, config={"workload": {"trace": "a.csv", "repeat": 2}})
     assert "not judged" not in found(334)
     assert "it differs beyond the interval." in found(334)
 
@@ -349,6 +352,67 @@ def test_only_small_sweeps_are_recorded_unless_asked(tmp_path: Path) -> None:
     assert "series" not in ssdlab.sweep({"seed": [1]}, set=SMALL, requests=5)[0].result
     with pytest.raises(ssdlab.ConfigError, match=r"series = 1: expected true"):
         ssdlab.sweep({"seed": [1]}, set=SMALL, series=1)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def in_parts(tmp_path: Path) -> dict[str, Any]:
+    """Options of a sweep that replays 30 reads of a trace from request 0, 30 or 60 on."""
+    trace = tmp_path / "reads.csv"
+    rows = [f"{100 * number + number**2},R,{4096 * number},4096" for number in range(90)]
+    trace.write_text("\n".join(["timestamp_us,op,offset_bytes,size_bytes", *rows, ""]))
+    return {"set": DRIVE, "trace": trace, "requests": 30}
+
+
+def test_parts_of_a_trace_are_no_options_and_have_means(in_parts: dict[str, Any], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    found = ssdlab.sweep({"scheme": ["npgc", "pgc"], "skip": [0, 30, 60]}, out=out, **in_parts)
+    times = {point.values["skip"]: point.measures["iops"] for point in found if point.values["scheme"] == "pgc"}
+    assert len(set(times.values())) == 3
+    assert [(dict(one.values), one.parts) for one in found.part_means] == [({"scheme": "npgc"}, 3), ({"scheme": "pgc"}, 3)]
+    of = found.part_means[1].estimates["iops"]
+    assert (of.mean, len(of.values)) == (pytest.approx(sum(times.values()) / 3), 3)
+    (npgc, pgc) = pcsv.read_csv(out / "part_means.csv").to_pylist()
+    assert (npgc["scheme"], pgc["iops"], pgc["parts"]) == ("npgc", of.mean, 3)
+    assert "skip = 30" in found.outcome()
+    assert "Next: " not in found.outcome()
+    assert len(found.best_by_workload()) == 3
+    assert "best" not in found.to_dict()
+    picture = found.plot("iops", "scheme", mean_over="skip")
+    assert picture.about.startswith("Means over skip, with their 95 % ")
+    with pytest.raises(ssdlab.UsageError, match="skip has two uses"):
+        found.plot("iops", "skip", mean_over="skip")
+    alone = ssdlab.sweep({"skip": [0, 30, 60]}, **in_parts)
+    assert alone.outcome() == "", "there is nothing to choose"
+
+
+def test_many_parts_are_counted(in_parts: dict[str, Any]) -> None:
+    found = ssdlab.sweep({"scheme": ["npgc", "pgc"], "skip": [0, 10, 20, 30, 40]}, **in_parts)
+    assert found.outcome().endswith("in each of 5 workloads (skip): scheme = npgc and scheme = pgc in 5."), "no write came"
+
+
+def test_a_mean_over_parts_takes_the_mean_over_seeds_for_one_value() -> None:
+    points = [
+        SweepPoint({"skip": skip, "seed": seed}, ssdlab.Result({"seed": seed, "iops": iops}))
+        for skip, seed, iops in ((0, 1, 10.0), (0, 2, 30.0), (5, 1, 40.0), (5, 2, 60.0))
+    ]
+    groups = [SweepMean({"skip": skip}, (1, 2), estimates([p.measures for p in points if p.values["skip"] == skip])) for skip in (0, 5)]
+    assert PartMean.of(groups, ["skip"]).estimates["iops"].values == (20.0, 50.0)
+
+
+@pytest.mark.parametrize("kind", ["trace", "fill"])
+def test_parts_that_are_prepared_by_other_parts_warn(in_parts: dict[str, Any], kind: str) -> None:
+    """Each part is prepared by all requests from its first to the last of the trace."""
+    keys = {**in_parts, "set": {**DRIVE, "ftl.precondition.kind": kind}}
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = ssdlab.sweep({"skip": [0, 30]}, **keys)
+    assert any("prepared differently" in str(one.message) for one in said) == (kind == "trace")
+    timed = [point.result["precondition"].get("timed_requests") for point in found]
+    assert timed == ([90, 60] if kind == "trace" else [None, None])
+    with warnings.catch_warnings(record=True) as same:
+        warnings.simplefilter("always")
+        ssdlab.sweep({"scheme": ["npgc", "pgc"]}, **keys)
+    assert not any("prepared differently" in str(one.message) for one in same)
 
 
 def test_the_command_names_the_best_by_a_figure(tmp_path: Path, ssdlab_command: Ssdlab) -> None:

@@ -54,6 +54,10 @@ def plot(
     panels_by: Annotated[
         str | None, typer.Option(help="For a sweep: the axes with a panel for each value (default: all others).", metavar="AXIS[,AXIS...]")
     ] = None,
+    mean_over: Annotated[
+        str | None,
+        typer.Option(help="For a sweep: the axes over which means are, such as skip (default: seed).", metavar="AXIS[,AXIS...]"),
+    ] = None,
     where: Annotated[
         list[str] | None, typer.Option(help="For a sweep: only points with this value; may be repeated.", metavar="AXIS=VALUE")
     ] = None,
@@ -63,7 +67,7 @@ def plot(
     size: dict[str, Any] = {"width": width, "height": height, "font": font, "title": title}
     named: dict[str, Any] = {"labels": _labels(labels)} if labels else {}
     of_runs = {"schemes": schemes, "kind": kind, "shares": shares or None}
-    of_sweeps = {"over": over, "by": by, "panels-by": panels_by, "where": where or None}
+    of_sweeps = {"over": over, "by": by, "panels-by": panels_by, "mean-over": mean_over, "where": where or None}
     is_sweep = isinstance(results, SweepResult)
     _refuse(of_runs if is_sweep else of_sweeps, f"{folder} has {'a sweep' if is_sweep else 'no sweep'}")
     if figure is None:
@@ -73,11 +77,11 @@ def plot(
         return
     if isinstance(results, SweepResult):
         facets = panels_by.split(",") if panels_by is not None else []
-        picture = results.plot(
-            figure, over, by=by, panels_by=facets, panels=_numbers(panels), where=_where(results, where or []), **named, **size
-        )
+        means = mean_over.split(",") if mean_over is not None else []
+        chosen: dict[str, Any] = {"panels_by": facets, "panels": _numbers(panels), "mean_over": means}
+        picture = results.plot(figure, over, by=by, where=_where(results, where or []), **chosen, **named, **size)
     else:
-        chosen: dict[str, Any] = {"schemes": schemes.split(",") if schemes else None, "kind": kind and kind.value}
+        chosen = {"schemes": schemes.split(",") if schemes else None, "kind": kind and kind.value}
         chosen["panels"] = _numbers(panels)
         chosen["shares"] = shares
         picture = results.plot.picture(figure, **named, **size, **chosen)
@@ -108,7 +112,7 @@ def _listed(plots: Plots) -> list[str]:
 
 def _columns(sweep: SweepResult) -> list[str]:
     axes = [f"{name}: {', '.join(map(str, values))}" for name, values in sweep.axes.items()]
-    return ["Axes (--over, --by, --panels-by, --where):", *axes, "Columns:", *sweep.numbers()]
+    return ["Axes (--over, --by, --panels-by, --mean-over, --where):", *axes, "Columns:", *sweep.numbers()]
 
 
 def _numbers(text: str | None) -> Sequence[int] | None:

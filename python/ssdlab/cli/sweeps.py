@@ -16,7 +16,7 @@ from ssdlab.cli.output import INTERRUPTED, complain, how_far, print_json, print_
 from ssdlab.experiments.sweeping.definition import load
 from ssdlab.experiments.sweeping.outcome import SHORT, known_figure
 from ssdlab.experiments.sweeping.result import SweepResult
-from ssdlab.experiments.sweeping.running import CSV, MEANS_CSV, MEANS_PARQUET, PARQUET, Prepared, prepare, run
+from ssdlab.experiments.sweeping.running import CSV, MEANS_CSV, MEANS_PARQUET, PARQUET, PARTS_CSV, Prepared, prepare, run
 from ssdlab.pages import tables
 from ssdlab.runs.batch import REPORT_FILE
 from ssdlab.system.progress import TotalProgress
@@ -70,7 +70,7 @@ def sweep(
         from ssdlab.experiments.artifact.of_results import check_jobs  # noqa: PLC0415 (few sweeps are for a kit)
 
         check_jobs(task.job for task in prepared.tasks)
-    for line in idle_warnings(prepared.idle):
+    for line in (*idle_warnings(prepared.idle), *prepared.preparation_lines):
         warn(line)
     try:
         with TotalProgress(file.stem, len(prepared.left), quiet=quiet) as progress:
@@ -90,6 +90,7 @@ def sweep(
         there = [f"{len(prepared.done):,} of {len(result.sweep):,} points were there already"] if prepared.done else []
         files = [f"results: {out / PARQUET}, {out / CSV}", f"report: {out / REPORT_FILE} (opens in a browser)"] if result else []
         files += [f"means over seeds: {out / MEANS_PARQUET}, {out / MEANS_CSV}"] if result.means else []
+        files += [f"means over {', '.join(result.parts)}: {out / PARTS_CSV}"] if result.part_means else []
         print_tables([*tables.sweep_tables(result, best), *there, *changed, *files])
     _end(result, prepared, file, out)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
@@ -86,6 +87,8 @@ def sweep(
     described = define("sweep", {key: _plain(value) for key, value in given.items() if value is not None})
     prepared = prepare(described, out=None if out is None else Path(path("out", out)), resume=truth("resume", resume), workers=jobs)
     warn_of_idle_keys(prepared.idle)
+    for line in prepared.preparation_lines:
+        warnings.warn(line, stacklevel=2)
     with TotalProgress("sweep", len(prepared.left), quiet=not truth("progress", progress)) as bar:
         result = run(prepared, workers=jobs, engine=engine, progress=bar.callback)
     if result.interrupt is not None:

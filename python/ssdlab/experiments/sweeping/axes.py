@@ -16,7 +16,9 @@ __all__ = ["WIDE", "Axis", "Uses", "is_wide", "loads", "needs_log", "numbers_of"
 WIDE = 10.0
 """Ratio of the largest to the smallest value from which on an axis is logarithmic."""
 SCHEME = "scheme"
-LOADS = {"workload", "trace", "fio", "workload.trace"}
+PARTS = {"trace", "workload.trace", "skip", "workload.skip", "workload.last", "limit_s", "workload.limit_s"}
+"""Options and keys that choose a trace, or a part of one."""
+LOADS = {"workload", "fio", "volume", "workload.device", *PARTS}
 """Options and keys that say what the host requests."""
 
 
@@ -74,7 +76,17 @@ def uses(
 
 def loads(axes: Sequence[Axis]) -> list[str]:
     """The axes of workloads."""
-    return [axis.name for axis in axes if LOADS & {axis.name, *(key for value in axis.values for key in (*value.options, *value.set))}]
+    return [axis.name for axis in axes if LOADS & _given(axis)]
+
+
+def parts(axes: Sequence[Axis]) -> list[str]:
+    """The axes of traces and of parts of a trace, over which means are taken."""
+    return [axis for axis in loads(axes) if not {"workload", "fio"} & {name for one in axes if one.name == axis for name in _given(one)}]
+
+
+def _given(axis: Axis) -> set[str]:
+    """The options and keys that an axis sets."""
+    return {axis.name, *(key for value in axis.values for key in (*value.options, *value.set))}
 
 
 def is_wide(numbers: Sequence[float]) -> bool:

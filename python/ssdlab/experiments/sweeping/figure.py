@@ -13,6 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Sheet
 from matplotlib.ticker import NullLocator
 
+from ssdlab.analysis.remarks import named
 from ssdlab.analysis.uncertainty import Estimate, estimates
 from ssdlab.checks import check_texts, mapping, nearest, text
 from ssdlab.errors import UsageError
@@ -71,11 +72,11 @@ class _Panel:
 class _SweepPicture(Picture):
     """The figure of a sweep, whose axes differ from those of a run's figures."""
 
-    def __init__(self, y: str, x: _Axis, panels: Sequence[_Panel], beside: int, look: Look) -> None:
+    def __init__(self, y: str, x: _Axis, panels: Sequence[_Panel], beside: int, look: Look, over: str) -> None:
         every = [estimate for panel in panels for estimate in panel.all]
         seeds = any(estimate.half is not None for estimate in every)
-        about = "Means over seeds, with their 95 % confidence intervals." if seeds else "A point for each run."
-        about += " Where seeds disagree, the median, with a dot for each seed." if any(one.disagree for one in every) else ""
+        about = f"Means over {over}, with their 95 % confidence intervals." if seeds else "A point for each run."
+        about += f" Where {over} disagree, the median, with a dot for each." if any(one.disagree for one in every) else ""
         self._lines = list(dict.fromkeys(label for panel in panels for label in panel.lines))
         self._x, self._panels, self._beside, self._ends = x, panels, beside, _ends(every)
         self._y = replace(described(y), log=is_wide([value for one in every for value in _shown(one)]))
@@ -202,16 +203,16 @@ def figure(
     text("y", y)
     if y in (*FIGURES, *WORDS):
         raise UsageError(f"plot: {y} is a figure of a run or a comparison; a sweep draws a column of its table, such as {EXAMPLE}")
-    named = wanted.checked(axes)
+    used = wanted.checked(axes)
     points = [point for point in sweep if all(point.values[axis] == value for axis, value in wanted.where.items())]
-    free = {axis: values for axis, values in axes.items() if axis not in wanted.where or axis in named}
+    free = {axis: values for axis, values in axes.items() if axis not in (*wanted.where, *wanted.mean_over) or axis in used}
     known = {axis: numbers_of(axis, values, sweep) for axis, values in free.items()}
     chosen = uses(known, free, wanted.x, wanted.by, wanted.panels_by, loads)
     if chosen.x not in axes or chosen.x in (wanted.by, *wanted.panels_by):
         raise UsageError(f"plot: no axis is left to go across (there are {', '.join(axes)}): name fewer for lines and panels")
     if not any(_number(point, y) is not None for point in points):
         raise UsageError(f'plot: nothing to draw: no point has a number "{y}"{nearest(y, _names(points))} (columns of table() are names)')
-    panels = _panels(points, y, chosen, axes)
+    panels = _panels(points, y, chosen, axes, wanted.mean_over)
     if labels:
         check_labels(labels, list(dict.fromkeys(line for panel in panels for line in panel.lines)))
         panels = [replace(panel, lines={labels.get(line, line): at for line, at in panel.lines.items()}) for panel in panels]
@@ -224,7 +225,9 @@ def figure(
     whole = len(chosen.panels) > 1 and len(kept) == math.prod(len(free[axis]) for axis in chosen.panels)
     beside = len(free[chosen.panels[-1]]) if whole else 0
     across = _Axis(chosen.x, [_hashable(value) for value in axes[chosen.x]], known.get(chosen.x))
-    return _SweepPicture(y, across, [panel for number, panel in enumerate(panels, 1) if number in kept], beside, look)
+    return _SweepPicture(
+        y, across, [panel for number, panel in enumerate(panels, 1) if number in kept], beside, look, ", ".join(wanted.mean_over) or "seeds"
+    )
 
 
 class Wanted(NamedTuple):
@@ -235,43 +238,52 @@ class Wanted(NamedTuple):
     panels_by: Sequence[str] = ()
     panels: Sequence[int] | None = None
     where: Mapping[str, Any] = MappingProxyType({})
+    mean_over: Sequence[str] = ()
 
     def checked(self, axes: Mapping[str, Sequence[Any]]) -> list[str]:
         """The axes that have a use; an error if there is no such axis, or one has two."""
         check_texts({"x": self.x, "by": self.by})
         mapping("where", self.where)
         uses = {"the x axis": self.x, "lines": self.by}
-        named = [(axis, use) for use, axis in uses.items() if axis is not None]
-        named += [(axis, "panels") for axis in self.panels_by]
-        for axis in (*(axis for axis, _ in named), *self.where):
+        found = [(axis, use) for use, axis in uses.items() if axis is not None]
+        found += [*((axis, "panels") for axis in self.panels_by), *((axis, "the mean") for axis in self.mean_over)]
+        for axis in (*(axis for axis, _ in found), *self.where):
             if axis not in axes:
                 raise UsageError(f'plot: no axis "{axis}"{nearest(axis, axes)} (there are {", ".join(axes)})')
-        for (axis, use), (other, also) in itertools.combinations(named, 2):
+        for (axis, use), (other, also) in itertools.combinations(found, 2):
             if axis == other:
                 raise UsageError(f"plot: {axis} has two uses, {use} and {also}: choose another axis for one of them")
-        return [axis for axis, _ in named]
+        return [axis for axis, use in found if use != "the mean"]
 
 
-def _panels(points: Sequence[SweepPoint], y: str, uses: Uses, axes: Mapping[str, list[Any]]) -> list[_Panel]:
+def _panels(points: Sequence[SweepPoint], y: str, uses: Uses, axes: Mapping[str, list[Any]], mean_over: Sequence[str]) -> list[_Panel]:
     """The panels with the estimates of their lines, in the order of the values of their axes, the last axis fastest."""
-    found: dict[tuple[int, ...], dict[str, dict[Any, list[float]]]] = {}
+    found: dict[tuple[int, ...], dict[str, dict[Any, dict[str, list[float]]]]] = {}
     for point in points:
         number = _number(point, y)
         if number is not None:
             place = tuple(axes[axis].index(point.values[axis]) for axis in uses.panels)
             line = "" if uses.lines is None else _said(uses.lines, point.values[uses.lines])
-            found.setdefault(place, {}).setdefault(line, {}).setdefault(_hashable(point.values[uses.x]), []).append(number)
+            found.setdefault(place, {}).setdefault(line, {}).setdefault(_hashable(point.values[uses.x]), {}).setdefault(
+                _unit(point, mean_over), []
+            ).append(number)
     return [
         _Panel(
             ", ".join(f"{axis} = {axes[axis][index]}" for axis, index in zip(uses.panels, place, strict=True)),
-            {line: {at: _estimate(numbers) for at, numbers in of.items()} for line, of in by_line.items()},
+            {line: {at: _estimate(units) for at, units in of.items()} for line, of in by_line.items()},
         )
         for place, by_line in sorted(found.items())
     ]
 
 
-def _estimate(numbers: Sequence[float]) -> Estimate:
-    return estimates([{"": number} for number in numbers])[""]
+def _unit(point: SweepPoint, mean_over: Sequence[str]) -> str:
+    """What the mean takes a point for: points of one name are averaged before."""
+    return named({axis: point.values[axis] for axis in mean_over or point.values})
+
+
+def _estimate(units: Mapping[str, Sequence[float]]) -> Estimate:
+    """The mean over units, each the mean of its numbers."""
+    return estimates([{"": math.fsum(numbers) / len(numbers)} for numbers in units.values()])[""]
 
 
 def _number(point: SweepPoint, name: str) -> float | None:

@@ -49,11 +49,9 @@ def _remedy(runs: Sequence[SweepPoint], least: float, needed: int) -> str:
     times = needed / least
     workload = (runs[0].result.get("config") or {}).get("workload", {})
     if workload.get("trace"):
-        longer = f"workload.repeat = {math.ceil(times * workload.get('repeat', 1)):,}"
-    else:
-        kept = max(_count(run, "all", 0) + (run.result.get("warm_up") or {}).get("requests", 0) for run in runs)
-        longer = f"{_rounded_up(times * kept):,} requests a run"
-    return f": about {math.ceil(times * len(runs)):,} seeds or {longer} would do"
+        return f": workload.repeat = {math.ceil(times * workload.get('repeat', 1)):,} would do"
+    kept = max(_count(run, "all", 0) + (run.result.get("warm_up") or {}).get("requests", 0) for run in runs)
+    return f": about {math.ceil(times * len(runs)):,} seeds or {_rounded_up(times * kept):,} requests a run would do"
 
 
 def _rounded_up(number: float) -> int:

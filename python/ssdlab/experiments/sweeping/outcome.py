@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +26,7 @@ __all__ = [
     "Pairs",
     "best",
     "by_load",
+    "by_workload",
     "differ",
     "difference",
     "groups_in_words",
@@ -250,6 +252,19 @@ def headline(points: Sequence[SweepMean], place: Place, loads: Sequence[str]) ->
     return f"{which} {described(place.place).label}: {'; '.join([*told, *more])}." if told else ""
 
 
+def by_workload(points: Sequence[SweepMean], place: Place, loads: Sequence[str]) -> str:
+    """The best point of each workload; empty if there is nothing to choose among. A workload is none of the options."""
+    found = [(values, first) for values, group in by_load(points, loads).items() if (first := best(group, place)) is not None]
+    if not any(first.next for _, first in found):
+        return ""
+    if len(found) <= MOST_LOADS:
+        return headline(points, place, loads)
+    names = Counter(_option(first, loads) for _, first in found)
+    which = "highest" if place.better == "high" else "lowest"
+    told = "; ".join(f"{name} in {count:,}" for name, count in names.most_common(MOST_LOADS))
+    return f"Best by {described(place.place).label} ({which}) in each of {len(found):,} workloads ({', '.join(loads)}): {told}."
+
+
 def by_load(points: Sequence[SweepMean], loads: Sequence[str]) -> dict[tuple[str, ...], list[SweepMean]]:
     """The points by their values of `loads`, in order."""
     groups: dict[tuple[str, ...], list[SweepMean]] = {}
@@ -260,10 +275,20 @@ def by_load(points: Sequence[SweepMean], loads: Sequence[str]) -> dict[tuple[str
 
 def _named_best(values: Sequence[str], found: Best, place: Place, loads: Sequence[str]) -> str:
     """The best point of a workload with its number, and how many others are as good."""
-    name = named({axis: value for axis, value in found.point.values.items() if axis not in loads})
+    name = _option(found, loads)
     tied = f" and {found.alike:,} tied" if found.alike and len(found.point.seeds) > 1 else ""
-    told = [*(value.strip('"') for value in values), shown(found.point.estimates[place.place].centre, place.unit)]
+    told = [
+        *(value.strip('"') if value[0] == '"' else f"{axis} = {value}" for axis, value in zip(loads, values, strict=True)),
+        shown(found.point.estimates[place.place].centre, place.unit),
+    ]
     return f"{name}{tied} ({', '.join(told)})" if name else ", ".join(told)
+
+
+def _option(found: Best, loads: Sequence[str]) -> str:
+    """The best point of a workload by its other values, with the next if that has the same figure."""
+    same = [found.next] if found.next is not None and found.difference is not None and not any(found.difference.values) else []
+    names = (named({axis: value for axis, value in point.values.items() if axis not in loads}) for point in (found.point, *same))
+    return " and ".join(name for name in names if name)
 
 
 def _judgement(found: Best) -> str:

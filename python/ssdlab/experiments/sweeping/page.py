@@ -223,7 +223,7 @@ def _figure(place: Place, sweep: SweepResult, values: Sequence[Any], pairs: Pair
         "changes": [_change(change) for change in pairs.changes(place.place)],
         "means": numbers(None if of is None else of.centre for of in over),
     }
-    of_loads = [axis for axis in loads(sweep.sweep.axes) if axis in sweep.compared]
+    of_loads = sweep.workloads
     if place.better:
         figure["best"] = headline(sweep.groups, place, of_loads)
         figure["judged"] = [outcome(best(group, place), place) for group in by_load(sweep.groups, of_loads).values()][:MOST_FAILED]

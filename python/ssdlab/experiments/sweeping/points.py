@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ssdlab.analysis.measures import figures_of, measures_of
-from ssdlab.analysis.uncertainty import Estimate
+from ssdlab.analysis.uncertainty import Estimate, estimates
 from ssdlab.pages.report import noise
 from ssdlab.pages.report.runs import Run
 from ssdlab.runs.result import Result
 
-__all__ = ["SEED", "SweepMean", "SweepPoint"]
+__all__ = ["SEED", "PartMean", "SweepMean", "SweepPoint"]
 
 SEED = "seed"
 """The axis over which means are taken."""
@@ -61,3 +61,21 @@ class SweepMean:
     """Mean over these seeds with its 95 % interval, by path, such as `latency_ns.read.p99`. Absent where a seed lacks the number."""
     runs: Sequence[SweepPoint] = ()
     """The runs, one for each of `seeds`."""
+
+
+@dataclass(frozen=True)
+class PartMean:
+    """A point of a sweep over traces, or over parts of one."""
+
+    values: Mapping[str, Any]
+    """Values of the other axes, by axis, without `seed`."""
+    parts: int
+    """Number of parts."""
+    estimates: Mapping[str, Estimate]
+    """Mean over these parts with its 95 % interval, by path."""
+
+    @classmethod
+    def of(cls, points: Sequence[SweepMean], parts: Collection[str]) -> PartMean:
+        """The mean over points that differ in the axes `parts` alone."""
+        values = {axis: value for axis, value in points[0].values.items() if axis not in parts}
+        return cls(values, len(points), estimates([{place: of.mean for place, of in point.estimates.items()} for point in points]))

@@ -16,12 +16,12 @@ from ssdlab.analysis.uncertainty import LEVEL, estimates
 from ssdlab.asking.plans import value_text
 from ssdlab.checks import nearest, text, texts
 from ssdlab.errors import Error, UsageError
-from ssdlab.experiments.sweeping.axes import loads
+from ssdlab.experiments.sweeping.axes import loads, parts
 from ssdlab.experiments.sweeping.comparisons import ABOUT, Answers, Comparison, comparisons, in_words, row
 from ssdlab.experiments.sweeping.comparisons import COLUMNS as COMPARED
 from ssdlab.experiments.sweeping.definition import Point, Sweep
-from ssdlab.experiments.sweeping.outcome import SHORT, Best, Change, Pairs, best, known_figure, outcome
-from ssdlab.experiments.sweeping.points import SEED, SweepMean, SweepPoint
+from ssdlab.experiments.sweeping.outcome import SHORT, Best, Change, Pairs, best, by_load, by_workload, known_figure, outcome
+from ssdlab.experiments.sweeping.points import SEED, PartMean, SweepMean, SweepPoint
 from ssdlab.pages.report.look import Length, Look
 
 if TYPE_CHECKING:
@@ -97,6 +97,20 @@ class SweepResult(Sequence[SweepPoint]):
         return self.groups if len(self.axes.get(SEED, ())) > 1 else []
 
     @cached_property
+    def parts(self) -> list[str]:
+        """The axes of several traces, or of several parts of one."""
+        return [axis for axis in parts(self.sweep.axes) if axis in self.compared]
+
+    @cached_property
+    def part_means(self) -> list[PartMean]:
+        """The points over traces or parts of one, in the order of the grid, each part by its mean over seeds. Empty without `parts`."""
+        found: dict[str, list[SweepMean]] = {}
+        for point in self.groups if self.parts else ():
+            rest = {axis: value for axis, value in point.values.items() if axis not in self.parts}
+            found.setdefault(value_text(rest), []).append(point)
+        return [PartMean.of(points, self.parts) for points in found.values()]
+
+    @cached_property
     def groups(self) -> list[SweepMean]:
         """The points over their seeds, in the order of the grid, also of one seed."""
         runs: dict[str, list[SweepPoint]] = {}
@@ -115,6 +129,8 @@ class SweepResult(Sequence[SweepPoint]):
     def best(self, figure: str = BY_DEFAULT) -> Best | None:
         """The best point by a figure, the next one, and whether they differ beyond their intervals; `None` if no point has the figure.
 
+        It is chosen among all points. With axes of `workloads`, `best_by_workload` chooses for each.
+
         Args:
             figure: `"mean"`, `"p99"`, `"p99.9"`, `"max"`, `"write-amplification"`, `"iops"`, or a column of the table by which runs can be
                 better or worse, such as `"latency_ns.read.p99"`.
@@ -123,6 +139,11 @@ class SweepResult(Sequence[SweepPoint]):
             UsageError: there is no such figure, or neither high nor low values of it are better.
         """
         return best(self.groups, known_figure(figure))
+
+    def best_by_workload(self, figure: str = BY_DEFAULT) -> list[Best]:
+        """The best point of each workload, as for `best`; the axes of `workloads` tell which workload."""
+        found = (best(points, known_figure(figure)) for points in by_load(self.groups, self.workloads).values())
+        return [one for one in found if one is not None]
 
     def changes(self, figure: str = BY_DEFAULT) -> list[Change]:
         """The relative differences of a figure along each axis: each value against the first, over all other axes and seeds.
@@ -136,11 +157,18 @@ class SweepResult(Sequence[SweepPoint]):
         return list(Pairs(self.groups, self.compared).changes(path))
 
     def outcome(self, figure: str | None = None) -> str:
-        """The best point by a figure, as for `best`, in words; empty if no point has the figure."""
+        """The best point by a figure, as for `best`, in words, or that of each workload; empty if no point has the figure."""
         place = known_figure(BY_DEFAULT if figure is None else figure)
+        if self.workloads:
+            return by_workload(self.groups, place, self.workloads)
         found = best(self.groups, place)
         names = () if found is None else [named(run.values) for run in found.point.runs]
         return outcome(found, place, shown(self.remarks).mark(place.place, *names))
+
+    @property
+    def workloads(self) -> list[str]:
+        """The axes of workloads, traces and parts of a trace of several values, which are no options to choose among."""
+        return [axis for axis in loads(self.sweep.axes) if axis in self.compared]
 
     @property
     def compared(self) -> dict[str, list[Any]]:
@@ -166,6 +194,15 @@ class SweepResult(Sequence[SweepPoint]):
             rows.append({**columns, **point.values, "seeds": len(point.seeds), **dropped})
         return _table([*(axis for axis in self.axes if axis != SEED), "seeds"], rows)
 
+    def part_table(self) -> pa.Table:
+        """A table with a row for each of `part_means`, as in `part_means.csv`: columns as in `mean_table`, and the number of `parts`."""
+        rows = [
+            {name: of for place, one in point.estimates.items() for name, of in ((place, one.mean), (f"{place}.half_width", one.half))}
+            | {**point.values, "parts": point.parts}
+            for point in self.part_means
+        ]
+        return _table([*(axis for axis in self.axes if axis not in (SEED, *self.parts)), "parts"], rows)
+
     @cached_property
     def comparisons(self) -> list[Comparison]:
         """The answers to the sweep's questions, with Holm's correction over all of them, as in `comparisons.csv`."""
@@ -183,12 +220,16 @@ class SweepResult(Sequence[SweepPoint]):
         pq.write_table(self.mean_table() if means else self.table(), content, compression="zstd")
         return content.getvalue()
 
-    def to_csv(self, *, means: bool = False, comparisons: bool = False) -> bytes:
-        """The table of points, means or comparisons as a CSV file: a line of names, texts in quotes, and an empty field for null."""
+    def to_csv(self, *, means: bool = False, comparisons: bool = False, parts: bool = False) -> bytes:
+        """The table of points, means, comparisons or means over parts as a CSV file.
+
+        It has a line of names, texts in quotes, and an empty field for null.
+        """
         import pyarrow.csv as pcsv  # noqa: PLC0415
 
         content = io.BytesIO()
         compared = _table(COMPARED, [row(one) for one in self.comparisons]) if comparisons else None
+        compared = self.part_table() if parts else compared
         pcsv.write_csv(compared or (self.mean_table() if means else self.table()), content)
         return content.getvalue()
 
@@ -210,6 +251,7 @@ class SweepResult(Sequence[SweepPoint]):
         panels_by: str | Sequence[str] = (),
         panels: Sequence[int] | None = None,
         where: Mapping[str, Any] | None = None,
+        mean_over: str | Sequence[str] = (),
         labels: Mapping[str, str] = MappingProxyType({}),
         width: Length | None = None,
         height: Length | None = None,
@@ -229,6 +271,7 @@ class SweepResult(Sequence[SweepPoint]):
                 scale.
             panels: numbers of the panels to draw, from 1.
             where: values of axes, to select points.
+            mean_over: axis over whose values the means and intervals are, such as parts of a trace, or several; by default seeds.
             labels: other names for lines, such as `{"fpgc": "preemptive"}`.
             width: inches, or a text such as `"3.4in"`, `"86mm"`, `"8.6cm"`, `"245pt"`.
             height: inches, or a text with a unit.
@@ -242,12 +285,14 @@ class SweepResult(Sequence[SweepPoint]):
         from ssdlab.experiments.sweeping.figure import Wanted, figure  # noqa: PLC0415
 
         facets = [panels_by] if isinstance(panels_by, str) else texts("panels_by", panels_by)
-        wanted = Wanted(x, by, facets, panels, {} if where is None else where)
+        over = [mean_over] if isinstance(mean_over, str) else texts("mean_over", mean_over)
+        wanted = Wanted(x, by, facets, panels, {} if where is None else where, over)
         return figure(self.axes, self.points, y, wanted, Look.of(width, height, font, title), labels, loads(self.sweep.axes))
 
     def to_dict(self, figure: str | None = None) -> dict[str, Any]:
         """A copy as a dictionary, as printed by `ssdlab sweep --json`, with the best point by a figure, as for `best`."""
-        found = self.best(BY_DEFAULT if figure is None else figure)
+        figure = BY_DEFAULT if figure is None else figure
+        found = [_best_dict(one, figure) for one in self.best_by_workload(figure)]
         failed = [{"values": dict(point.values), "error": str(error)} for point, error in self.failed]
         left = [dict(point.values) for point in self.left]
         return {
@@ -255,7 +300,7 @@ class SweepResult(Sequence[SweepPoint]):
             "axes": self.axes,
             "points": [{"values": dict(point.values), "result": point.result.to_dict()} for point in self.points],
             **({"means": {"level": LEVEL, "points": [_mean_dict(point) for point in self.means]}} if self.means else {}),
-            **({} if found is None else {"best": _best_dict(found, BY_DEFAULT if figure is None else figure)}),
+            **({"best_by_workload": found} if self.workloads else {"best": found[0]} if found else {}),
             **({"comparisons": [row(one) for one in self.comparisons]} if self.sweep.questions else {}),
             "remarks": as_dicts(self.remarks),
             **({"failed": failed} if failed else {}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,11 +28,25 @@ from ssdlab.system.folders import DEFINITION_FILE, SWEEP_TABLES, ResultFolder
 
 __all__ = ["DEFINITION_FILE", "ENGINES", "TABLE_FILES", "Engine", "Prepared", "prepare", "run"]
 
-TABLE_FILES = PARQUET, CSV, MEANS_PARQUET, MEANS_CSV, COMPARISONS_CSV = (*SWEEP_TABLES, "means.parquet", "means.csv", "comparisons.csv")
+TABLE_FILES = PARQUET, CSV, MEANS_PARQUET, MEANS_CSV, COMPARISONS_CSV, PARTS_CSV = (
+    *SWEEP_TABLES,
+    "means.parquet",
+    "means.csv",
+    "comparisons.csv",
+    "part_means.csv",
+)
 Engine = Literal["local", "ray"]
 ENGINES = LOCAL, RAY = ("local", "ray")
 WAITING_STATE = (-1, 0, 0, 0)
 """Progress of a run that has not begun."""
+
+
+PART_KEYS = ("skip", "last", "limit_s")
+"""Keys of the workload that choose a part of a trace."""
+OTHER_PREPARATION = (
+    'points are prepared differently, since ftl.precondition.kind = "trace" replays a trace from the start of each part to its end; '
+    "to prepare all alike, run the whole trace once with --save-state FILE, and sweep with state = FILE"
+)
 
 
 @dataclass(frozen=True)
@@ -52,6 +67,14 @@ class Prepared:
     def idle(self) -> list[Mapping[str, str]]:
         """Keys set by hand that have no effect, for each point."""
         return [task.job.idle for task in self.tasks]
+
+    @property
+    def preparation_lines(self) -> list[str]:
+        """A line if points that replay other parts of a trace are also prepared by other parts of it."""
+        configs = [task.asked["config"] for task in self.tasks if task.point.options.get("state") is None]
+        of_parts = [config["workload"] for config in configs if config["ftl"]["precondition"]["kind"] == "trace"]
+        differing = [key for key in PART_KEYS if len({json.dumps(workload.get(key)) for workload in of_parts}) > 1]
+        return [f"{', '.join(f'workload.{key}' for key in differing)}: {OTHER_PREPARATION}"] if differing else []
 
     @property
     def left(self) -> tuple[Task, ...]:
@@ -159,6 +182,8 @@ def _write(result: SweepResult, folder: Path) -> None:
     if result.means:
         _core.write_file(folder / MEANS_PARQUET, result.to_parquet(means=True))
         _core.write_file(folder / MEANS_CSV, result.to_csv(means=True))
+    if result.part_means:
+        _core.write_file(folder / PARTS_CSV, result.to_csv(parts=True))
     if result.sweep.questions:
         _core.write_file(folder / COMPARISONS_CSV, result.to_csv(comparisons=True))
     page.write(result, folder / REPORT_FILE)

@@ -54,6 +54,22 @@ class SweptMean(Protocol):
         """Mean over these seeds, by path in a result."""
 
 
+class SweptParts(Protocol):
+    """A point of a sweep over traces, or over parts of one (`PartMean`)."""
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """Values of the other axes, by axis, without `seed`."""
+
+    @property
+    def parts(self) -> int:
+        """Number of parts."""
+
+    @property
+    def estimates(self) -> Mapping[str, Estimate]:
+        """Mean over these parts, by path in a result."""
+
+
 class Answered(Protocol):
     """The answers to a question (`Answers`)."""
 
@@ -88,6 +104,14 @@ class Swept(Protocol):
     @property
     def means(self) -> Sequence[SweptMean]:
         """The points over their seeds; empty without several seeds."""
+
+    @property
+    def parts(self) -> Sequence[str]:
+        """The axes of traces, and of parts of one."""
+
+    @property
+    def part_means(self) -> Sequence[SweptParts]:
+        """The points over these axes; empty without them."""
 
     def answers(self) -> tuple[Sequence[Answered], str]:
         """The answers to each question, and what the rows mean."""
@@ -134,6 +158,7 @@ def sweep_tables(sweep: Swept, figure: str | None = None) -> list[RenderableType
     told = shown(sweep.remarks)
     best = sweep.outcome(figure).replace("µs", "us") if len(sweep.points) > 1 else ""
     last = [
+        *_over_parts(sweep, figure),
         *_answers(sweep),
         *([Text(best, style="bold")] if best else []),
         *remark_lines(told),
@@ -224,6 +249,18 @@ def _sweep_means(sweep: Swept, told: Shown, figure: str | None) -> list[Renderab
     more = len(sweep.means) - POINTS_SHOWN
     rest = [Text(f"... and {more:,} more points")] if more > 0 else []
     return [titled(title, table, Captioned(captions, apart)), *rest, *_disagreements(sweep.means[:POINTS_SHOWN]), done]
+
+
+def _over_parts(sweep: Swept, figure: str | None) -> list[RenderableType]:
+    """A row for each of the first points over traces, or parts of one."""
+    if not sweep.part_means:
+        return []
+    columns = SEED_COLUMNS | {place: name for name, place in figure_asked(figure, SEED_COLUMNS).items()}
+    table = new_table([*sweep.part_means[0].values, *columns.values()])
+    for point in sweep.part_means[:POINTS_SHOWN]:
+        table.add_row(*map(str, point.values.values()), *(with_interval(place, point.estimates.get(place)) for place in columns))
+    count = max(point.parts for point in sweep.part_means)
+    return [*([""] if sweep.means else []), titled(f"Mean over {count} values of {', '.join(sweep.parts)} ± 95 % interval", table)]
 
 
 LINES_SHOWN = 10
