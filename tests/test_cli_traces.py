@@ -41,6 +41,8 @@ def test_info_has_the_contract_keys(ssdlab_command: Ssdlab, good: Path) -> None:
     assert info["mean_kb"] == {"read": 4.0, "write": 8.0}
     assert info["span_s"] == pytest.approx(30e-6)
     assert info["max_end_bytes"] == 12288
+    assert info["touched_bytes"] == 12288
+    assert "touched_is_lower_bound" not in info
 
 
 def test_bad_lines_are_named_and_fail(ssdlab_command: Ssdlab, bad: Path) -> None:
@@ -189,6 +191,7 @@ def test_info_has_units_and_names_devices(ssdlab_command: Ssdlab, tmp_path: Path
     lines = [" ".join(line.split()) for line in ssdlab_command("trace", "info", "t.csv").out.splitlines()]
     for line in ("mean write 6 KiB", "read share 33.3%", "span 1.00 s", "arrival rate 3 /s", "max end 8,192 bytes (8 KiB)"):
         assert line in lines
+    assert "touched 12,288 bytes (12 KiB)" in lines, "by volume"
     assert "volumes sda (1 requests)" in lines
     assert "sdb (2 requests)" in lines
     many = "".join(f"{index},R,0,4096,disk{index}\n" for index in range(25))

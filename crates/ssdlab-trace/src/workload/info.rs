@@ -8,6 +8,7 @@ use super::input::Compression;
 use super::plausible::Evidence;
 use super::reading::{Reading, SkippedLines, Units};
 use super::source::{Entry, Row, Source};
+use super::touched::Touched;
 use super::trace::{limit_ns, scale_millionths};
 use super::volumes::{Places, note_end};
 use ssdlab_base::caller::Caller;
@@ -71,6 +72,11 @@ pub struct TraceInfo {
     pub arrival_rate_per_s: Option<f64>,
     /// Highest end of a request: the trace fits a drive that exports this many bytes.
     pub max_end_bytes: u64,
+    /// Bytes of the distinct units of 4 KiB that reads and writes touch, those of each volume apart.
+    pub touched_bytes: u64,
+    /// The trace touches more than `touched_bytes`: its addresses are spread over more than 8 TiB. Absent where that number is exact.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub touched_is_lower_bound: bool,
     /// End of the last volume if volumes are placed one after the other (`workload.volumes = "concatenated"`), over the whole trace. Absent
     /// for a single volume.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -262,6 +268,7 @@ struct Tally {
     earliest_ns: Option<Ns>,
     latest_ns: Ns,
     max_end: u64,
+    touched: Touched,
     /// By volume: end of its furthest request, bytes.
     ends: Vec<u64>,
     time_scale: f64,
@@ -306,6 +313,7 @@ impl Tally {
             RequestKind::Write => self.writes.add(entry.length),
             RequestKind::Trim | RequestKind::Flush => return,
         }
+        self.touched.add(entry.device, entry.offset, end);
         let of_device = &mut self.per_device[entry.device as usize];
         self.sequential += u64::from(of_device.last_end == Some(entry.offset));
         of_device.last_end = Some(end);
@@ -355,6 +363,8 @@ impl Tally {
             span_s,
             arrival_rate_per_s: (span_s > 0.0).then(|| self.counts.total() as f64 / span_s),
             max_end_bytes: self.max_end,
+            touched_bytes: self.touched.bytes(),
+            touched_is_lower_bound: self.touched.is_lower_bound(),
             concatenated_end_bytes: Places::one_after_the_other(&self.ends).filter(|_| volumes > 1).map(|places| places.end()),
             time_goes_back: self.time_goes_back,
             remarks,
@@ -420,6 +430,7 @@ mod tests {
         assert_eq!((info.read_share, info.sequential_share), (Some(0.25), Some(0.5)));
         assert_eq!(info.bursty_write_share, Some(1.0 / 3.0));
         assert_eq!((info.span_s, info.arrival_rate_per_s, info.max_end_bytes), (0.005, Some(1200.0), 99_999));
+        assert_eq!((info.touched_bytes, info.touched_is_lower_bound), (8192, false), "trims touch nothing");
         assert!(info.devices.is_empty());
     }
 
@@ -439,6 +450,7 @@ mod tests {
         assert_eq!(all.sequential_share, Some(1.0 / 3.0), "of the same device only");
         let one = info(text, Some("b_0")).unwrap();
         assert_eq!((one.requests.read, one.devices.len()), (1, 2));
+        assert_eq!([all.touched_bytes, one.touched_bytes], [8192, 4096], "each volume has its own");
         assert!(info(text, Some("c")).unwrap_err().to_string().contains("a_0, b_0"));
     }
 }

@@ -19,6 +19,7 @@ mod source;
 mod start;
 mod tags;
 mod terms;
+mod touched;
 pub mod trace;
 mod volumes;
 mod zipf;

@@ -107,9 +107,10 @@ def _rows(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield from _sizes(report)
     yield from ((name, f"{report[key]:.1%}") for key, name in SHARES.items() if key in report)
     yield from _times(report)
-    for key, name in (("max_end_bytes", "max end"), ("bytes", "file")):
+    for key, name in (("touched_bytes", "touched"), ("max_end_bytes", "max end"), ("bytes", "file")):
         if key in report:
-            yield name, _size(report[key])
+            at_least = "at least " if key == "touched_bytes" and report.get("touched_is_lower_bound") else ""
+            yield name, at_least + _size(report[key])
 
 
 def _sizes(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
