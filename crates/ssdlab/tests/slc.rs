@@ -425,6 +425,24 @@ fn pools_that_wait_to_fold_take_turns() {
     assert_eq!(order, [0, 1, 2, 0, 1, 2, 0, 1, 2]);
 }
 
+/// Two dies, one of which folds at a time. Each writes 16 pages in SLC mode (8 x 152.4 us x 2), and with the next has fewer than T_hard = T_soft
+/// free blocks, until two folds have ended: the first opens a block for moves. A fold takes 1,329.6 us, and the dies take turns from 2,740.8 us
+/// on: while one folds, the other waits for its turn in state S2.
+#[test]
+fn writes_below_the_hard_threshold_wait_for_a_pool_that_waits_to_fold() {
+    let config = one_block(|c| {
+        (c.device.channels, c.slc.static_blocks, c.slc.dynamic_blocks, c.slc.idle_us, c.slc.fold_jobs) = (2, 0, 12, 0, 1);
+        (c.device.overprovisioning, c.gc.soft, c.gc.hard) = (0.75, 4.0, 1.0);
+    });
+    let mut simulation = simulation(&config);
+    (0..36).for_each(|page| _ = simulation.submit(write(0, page)).unwrap());
+    simulation.run_to_idle().unwrap();
+    let ended = simulation.take_completions().into_iter().map(|completion| completion.completed_ns);
+    let (fold, began) = (2 * FOLD + 500_000, 16 * 152_400 + 302_400);
+    assert_eq!(ended.skip(32).collect::<Vec<_>>(), [began, began, began + 3 * fold + 302_400, began + 4 * fold + 302_400]);
+    assert_eq!(simulation.ssd().counters().jobs_for(Cause::FoldSpace), 4);
+}
+
 /// A drive whose free blocks are used in SLC mode, `most` of each plane, and the pages of a whole fill in order.
 fn filled_whole(most: u32, change: impl FnOnce(&mut Config)) -> (Config, Vec<Request>) {
     let config = one_block(|c| {

@@ -18,12 +18,14 @@ pub struct Folds {
     idle: bool,
     /// By pool: its last job folded a block, or moved one that was due.
     last: Vec<bool>,
+    /// By pool: it wants free blocks, and waits for its turn to fold a block for that.
+    waiting: Vec<bool>,
 }
 
 impl Folds {
     pub(super) fn new(config: &Config, pools: usize) -> Self {
         let most = if config.slc.fold_jobs == 0 { u32::MAX } else { config.slc.fold_jobs };
-        Folds { on: config.slc.is_on(), most, active: 0, idle: false, last: vec![false; pools] }
+        Folds { on: config.slc.is_on(), most, active: 0, idle: false, last: vec![false; pools], waiting: vec![false; pools] }
     }
 
     /// Sets whether the drive is idle, so that all blocks are folded.
@@ -75,6 +77,20 @@ impl Folds {
     /// A job that folded a block has ended: another pool may fold.
     pub fn ended(&mut self) {
         self.active -= 1;
+    }
+
+    /// Sets whether a pool wants free blocks and waits for its turn to fold a block for that.
+    #[inline(always)]
+    pub(super) fn set_waiting(&mut self, pool: PoolId, waiting: bool) {
+        if self.on {
+            self.waiting[pool.index()] = waiting;
+        }
+    }
+
+    /// The pool waits for its turn to fold a block, since it wants free blocks.
+    #[inline(always)]
+    pub(super) fn is_waiting(&self, pool: PoolId) -> bool {
+        self.on && self.waiting[pool.index()]
     }
 
     /// The pool wants free blocks, and has some to fold for it as soon as other pools have ended.

@@ -177,7 +177,12 @@ impl Collector {
                 || self.folds.next(ftl, pool, space).is_some()
                 || self.next_empty(ftl, pool, space).is_some()
         };
-        if self.queued[pool.index()] || self.halted || !wanted() {
+        if self.queued[pool.index()] {
+            return None;
+        }
+        let wanted = !self.halted && wanted();
+        self.folds.set_waiting(pool, false);
+        if !wanted {
             return None;
         }
         self.queued[pool.index()] = true;
@@ -226,6 +231,7 @@ impl Collector {
         // Without a victim the pool gains the block of the one that waits.
         let taken_up = found.is_none() && !waits && (wanted || goes_on) && ftl.waiting_victim(pool).is_some();
         self.queues.pop(ftl.geometry(), pool, found.is_some() || taken_up);
+        self.folds.set_waiting(pool, found.is_none() && waits && (wanted || goes_on));
         self.episodes.set(pool, taken_up || found.map_or(goes_on && waits, |(_, cause)| goes_on || cause.is_for_space()));
         if taken_up {
             self.folds.job_starts(pool, Cause::Space);
@@ -413,11 +419,17 @@ impl Collector {
         self.queued[ftl.geometry().lead_pool(pool).index()] || self.jobs.of(pool).is_some()
     }
 
+    /// GC is triggered in the pool, which has a victim: it waits for a job or has one, or waits for its turn to fold a block (`slc.fold_jobs`).
+    #[inline(always)]
+    pub fn is_triggered(&self, ftl: &Ftl, pool: PoolId) -> bool {
+        self.is_wanted(ftl, pool) || !self.halted && self.folds.is_waiting(ftl.geometry().lead_pool(pool))
+    }
+
     /// Updates the state of a pool. Call when its free blocks, its job, or whether it wants one may have changed.
     #[inline]
     pub fn update_state(&mut self, now: Ns, ftl: &Ftl, pool: PoolId) -> StateChange {
         let excluded = self.excludes_dies && self.jobs.of(pool).is_some();
-        let facts = Facts { wanted: self.is_wanted(ftl, pool), excluded, free: ftl.blocks().free_count(pool) };
+        let facts = Facts { wanted: self.is_triggered(ftl, pool), excluded, free: ftl.blocks().free_count(pool) };
         self.states.update(now, pool, facts)
     }
 

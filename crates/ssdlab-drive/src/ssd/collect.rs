@@ -313,7 +313,7 @@ impl Ssd {
     pub(super) fn check_hard_threshold(&mut self, pool: PoolId, id: TxnId) {
         let Some(verifier) = self.probes.verifier_mut() else { return };
         let (free, hard) = (self.ftl.blocks().free_count(pool), self.gc.hard_blocks());
-        if free < hard && self.gc.is_wanted(&self.ftl, pool) && !self.transactions[id].high_priority {
+        if free < hard && self.gc.is_triggered(&self.ftl, pool) && !self.transactions[id].high_priority {
             verifier.found(Err(format!("a host write begins in pool {pool} with {free} free blocks, T_hard being {hard}")));
         }
     }
