@@ -646,6 +646,23 @@ fn a_write_that_merged_makes_the_die_of_its_program_go_on() {
     assert_eq!(simulation.take_completions().last().map(|last| last.completed_ns), Some(T + 2 * MS + WRITE));
 }
 
+/// Programs of two and three pages, and moves that are dealt to four classes: each part reads on until some class fills a program, since each may
+/// have held a unit less than that, and nothing else would go on.
+#[test]
+fn parts_read_on_until_a_class_fills_a_program() {
+    for pages_per_program in [2, 3] {
+        let config = superblocks(changed(one_die(), |c| {
+            (c.device.channels, c.device.blocks_per_plane, c.device.pages_per_block) = (2, 32, 12);
+            (c.device.pages_per_program, c.device.overprovisioning, c.gc.soft) = (pages_per_program, 0.7, 2.0);
+            (c.ftl.placement, c.gc.scope, c.gc.priority) = (Placement::Sepbit, Scope::None, Priority::Host);
+            (c.workload.read_share, c.workload.queue_depth, c.workload.request_kb) = (0.0, 8, 4.0);
+        }));
+        let result = run(&Plan { requests: Some(6_000), ..plan(config) }, &Control::default()).expect("it goes on");
+        let filled = result.streams.iter().filter(|stream| stream.writer == Writer::Moves && stream.blocks_opened > 0);
+        assert!(filled.count() >= 3, "{:?}", result.streams);
+    }
+}
+
 /// A superblock closes early, by hand. Reads of page 1 keep die 1 busy for 12.74 ms, while writes fill die 0 alone: after 27 of them, one of
 /// 302.4 us after the other, 14 superblocks are open, one is free, and the closed one has valid pages only. The oldest open one gives up the two
 /// pages of die 1 and is collected.
