@@ -51,6 +51,11 @@ pub const CODES: &[Code] = &[
         rule: "The mean power of a drive is above `energy.cap_w`, which holds `energy.idle_mw` and the power of the flash arrays only.",
     },
     Code {
+        name: "bursts",
+        severity: Severity::Note,
+        rule: "100 or more requests were measured, all in open loop and not `overloaded`, and met on their arrival, on average, twice as many outstanding requests as there are dies or more, and 4 times as many or more as were outstanding on average over time.",
+    },
+    Code {
         name: "capacity-uncertain",
         severity: Severity::Warning,
         rule: "With `load`: the 95 % interval of the rate that the drive sustains is wider than 10 % of it to either side.",
@@ -216,6 +221,11 @@ pub const CODES: &[Code] = &[
         name: "read-only",
         severity: Severity::Warning,
         rule: "The drive became read-only: blocks failed, and a pool has not enough left (`wear`).",
+    },
+    Code {
+        name: "refresh-moves",
+        severity: Severity::Warning,
+        rule: "More than half of the pages moved (`gc.pages_moved`) were moved for their age (`errors.refresh_days`) or their reads (`errors.reclaim_reads`), and at least one for 20 units that the host programmed.",
     },
     Code { name: "requeued", severity: Severity::Warning, rule: "The driver gave back requests of a trace, which were issued again." },
     Code {

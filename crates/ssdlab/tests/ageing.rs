@@ -328,6 +328,11 @@ fn blocks_with_old_data_are_moved_one_after_the_other() {
     }
     let result = simulation.finish().unwrap();
     assert_eq!((result.counters["refresh_jobs"], result.counters["reclaim_jobs"], result.gc.jobs), (4, 0, 4));
+    let remark = result.remarks.iter().find(|remark| remark.code == "refresh-moves").expect("no page was moved for space");
+    assert!(
+        remark.sentence.starts_with("100 % of 16 page moves were for the age or the reads of data (errors.refresh_days = 10.0)"),
+        "{remark:?}"
+    );
     assert!(result.ages.unwrap().days.unwrap().max < 1e-6, "the data are new");
 }
 

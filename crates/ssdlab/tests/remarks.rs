@@ -60,6 +60,23 @@ fn presets_of_drives_that_suspend_under_schemes_of_preemptible_gc() {
     assert_eq!(["nvme", "pgc", "fpgc"].map(|scheme| count(scheme, &["scheduler.suspend"])), [0, 1, 0]);
 }
 
+/// Ten bursts of 40 reads, one every 50 ms, which a burst takes 5.1 ms of: a read meets 19.5 others and takes 20.5 x 127.4 us = 2.61 ms, so that
+/// 400 x 2.61 ms / 455 ms = 2.3 are outstanding on average. Those of a Poisson process meet as many as are outstanding, also where that is more
+/// than two a die.
+#[test]
+fn requests_that_wait_for_those_of_their_burst_are_said() {
+    let config = single_server(0.9);
+    let mut simulation = Simulation::new(&Plan::new(config.clone(), 1), &Control::default()).unwrap();
+    for index in 0..400 {
+        let read = Request { kind: RequestKind::Read, ..write(index / 40 * 50_000_000, index % 40) };
+        simulation.submit(read).unwrap();
+    }
+    let found = remark(&simulation.finish().unwrap(), "bursts").expect("they come in bursts");
+    assert!(found.sentence.starts_with("Requests come in bursts: one meets 20 others, 2.3 are outstanding"), "{}", found.sentence);
+    let even = result(&config, 10_000, None);
+    assert!(!has(&even, "bursts") && even.latency_ns.read.unwrap().mean > 3.0 * 127_400.0, "{:?}", even.remarks);
+}
+
 /// A growing queue is reported wherever the measured part begins, and whatever closed loops send afterwards.
 #[test]
 fn neither_a_warm_up_nor_a_closed_loop_hides_an_overload() {
@@ -121,6 +138,28 @@ fn write_amplification_settles_after_many_drive_writes_but_the_whole_run_has_its
     // The first 1.3 drive writes need no collection: 12 of them have (1.3 + 10.7 W) / 12, for W = 2 later on 5 % less than W.
     assert!(remark(&whole, "not-settled").is_some_and(|found| found.sentence.contains("beginning")), "{:?}", whole.remarks);
     assert!(!has(&settled, "not-settled"), "{:?}", settled.remarks);
+}
+
+#[test]
+fn moves_for_age_and_reads_are_said_where_they_are_most_and_matter() {
+    let said = |[all, old, read]: [u64; 3], written: u64| {
+        let counters = json!({ "refresh_moves": old, "reclaim_moves": read });
+        let config = json!({ "errors": { "refresh_days": 30.0, "reclaim_reads": 50_000 } });
+        let result = json!({ "gc": { "pages_moved": all }, "counters": counters, "flash": { "host_programs": written }, "config": config });
+        remarks_of_result(&result).into_iter().find(|remark| remark.code == "refresh-moves").map(|remark| remark.sentence)
+    };
+    assert!(
+        said([100, 40, 11], 1_020)
+            .unwrap()
+            .starts_with("51 % of 100 page moves were for the age or the reads of data (errors.refresh_days = 30.0)")
+    );
+    assert!(
+        said([90, 0, 60], 0)
+            .unwrap()
+            .starts_with("66 % of 90 page moves were for the age or the reads of data (errors.reclaim_reads = 50000)")
+    );
+    assert_eq!([said([100, 40, 10], 0), said([100, 51, 0], 1_021), said([0, 0, 0], 5)], [None, None, None]);
+    assert!(!has(&result(&collecting(PreconditionKind::Steady), 2 * DRIVE_WRITE, None), "refresh-moves"), "GC moved for space");
 }
 
 #[test]

@@ -28,6 +28,9 @@ pub struct Load {
     width: Ns,
     /// By window: the requests that arrived in it.
     arrivals: [u64; WINDOWS],
+    /// Sum of the outstanding requests that the arrivals of the measured part met, and number of arrivals before that part.
+    met: u64,
+    unmeasured: u64,
 }
 
 /// How a queue grew to the end of a run.
@@ -41,7 +44,7 @@ pub enum Overload {
 
 impl Default for Load {
     fn default() -> Self {
-        Load { fewest: [NONE; WINDOWS], current: 0, since: 0, until: 0, width: 1, arrivals: [0; WINDOWS] }
+        Load { fewest: [NONE; WINDOWS], current: 0, since: 0, until: 0, width: 1, arrivals: [0; WINDOWS], met: 0, unmeasured: 0 }
     }
 }
 
@@ -55,6 +58,19 @@ impl Load {
         let fewest = &mut self.fewest[self.current];
         *fewest = outstanding.min(*fewest);
         self.arrivals[self.current] += 1;
+        self.met += outstanding;
+    }
+
+    /// The measured part of the run begins: what arrivals met before does not count.
+    pub fn begin_measuring(&mut self) {
+        (self.met, self.unmeasured) = (0, self.arrivals.iter().sum());
+    }
+
+    /// Mean number of outstanding requests that an arrival of the measured part met; `None` of fewer than 100. For a Poisson process that is
+    /// the mean over time, whatever the load; requests in bursts meet more.
+    pub fn met(&self) -> Option<f64> {
+        let count = self.arrivals.iter().sum::<u64>() - self.unmeasured;
+        (count >= ARRIVALS_MIN).then(|| self.met as f64 / count as f64)
     }
 
     /// Opens the window of `now`. In skipped windows nothing arrived, so that the queue was not shorter than `outstanding` in them.
@@ -226,6 +242,20 @@ mod tests {
         assert_eq!(served(overloaded().chain([100 * end]), SERVICE_NS).overload(), None);
         let more = served(overloaded().chain((0..200).map(|index| 2 * end + index * SERVICE_NS * 9)), SERVICE_NS).overload();
         assert_eq!(more, None, "more than 1 %, and the queue is empty again");
+    }
+
+    /// The requests of a burst of 500 meet 0 to 499, or those of a measured part that begins in its middle 250 to 499.
+    #[test]
+    fn arrivals_meet_those_of_their_burst() {
+        let mut load = Load::default();
+        (0..500).for_each(|index| load.arrives(7, index));
+        assert_eq!(load.met(), Some(249.5));
+        let mut load = Load::default();
+        (0..250).for_each(|index| load.arrives(7, index));
+        load.begin_measuring();
+        assert_eq!(load.met(), None);
+        (250..500).for_each(|index| load.arrives(7, index));
+        assert_eq!(load.met(), Some(374.5));
     }
 
     #[test]

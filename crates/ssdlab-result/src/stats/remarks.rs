@@ -20,6 +20,12 @@ const PROGRAMS_MIN: u64 = 100;
 const UNEVEN: f64 = 0.1;
 /// Share by which the write amplification of the whole run may differ from the settled value without a remark.
 const BEGINNING: f64 = 0.02;
+/// Requests come in bursts from this ratio on: those that one meets on its arrival, over those outstanding on average.
+const BURST: f64 = 4.0;
+/// A request that meets this many others for each die waits for most of its response time.
+const MET_PER_DIE: f64 = 2.0;
+/// Moves of pages for their age or reads matter from one for this many units that the host programmed.
+const UNITS_PER_MOVE: u64 = 20;
 
 /// Observations of a run that its result does not contain.
 #[derive(Clone, Debug)]
@@ -33,6 +39,8 @@ pub struct Trends {
     pub filled: Option<Filled>,
     /// A number of requests that the caller gave ended the run.
     pub cut: bool,
+    /// Mean number of outstanding requests that a request of the measured part met on its arrival; `None` with closed loops.
+    pub met: Option<f64>,
 }
 
 /// What the dies of all drives hold.
@@ -52,9 +60,28 @@ pub fn of_run(trends: &Trends, result: &Value) -> Vec<Remark> {
     let without_times = list(result, "/workload/remarks").iter().any(|remark| remark["code"] == "no-times");
     let told = |overload: &Overload| without_times && matches!(overload, Overload::AtOnce(_));
     remarks.extend(trends.overload.filter(|overload| !told(overload)).map(overloaded));
+    remarks.extend(trends.met.filter(|_| trends.overload.is_none()).and_then(|met| bursts(met, result)));
     remarks.extend(trends.settling.and_then(|(verdict, whole)| not_settled(verdict, whole, trends.cut, result)));
     remarks.extend(trends.filled.as_ref().and_then(|filled| uneven_dies(filled, result)));
     remarks
+}
+
+/// Remark: requests come in bursts, and wait for those of their burst. `met`: outstanding requests that one meets on its arrival, on average.
+fn bursts(met: f64, result: &Value) -> Option<Remark> {
+    let number = |place: &str| result.pointer(place).and_then(Value::as_f64);
+    // Little's law.
+    let outstanding = number("/iops")? * number("/latency_ns/all/mean")? / 1e9;
+    let device = |key: &str| count(result, &format!("/config/device/{key}"));
+    let is_array = result.pointer("/config/array/level").is_some_and(|level| level != "none");
+    let drives = if is_array { count(result, "/config/array/drives") } else { 1 };
+    let dies = drives * device("channels") * device("chips_per_channel") * device("dies_per_chip");
+    (met >= BURST * outstanding && met >= MET_PER_DIE * dies as f64).then(|| {
+        let sentence = format!(
+            "Requests come in bursts: one meets {met:.0} others, {outstanding:.1} are outstanding on average: times are of queues in bursts."
+        );
+        let remedy = "Compare times under the same requests only, or spread these (workload.time_scale below 1, a lower load).";
+        Remark::note("bursts", "latency_ns", sentence, remedy)
+    })
 }
 
 /// Remark: dynamic allocation filled some dies more than others, or kept some chips busier.
@@ -123,6 +150,7 @@ fn spread(numbers: impl Iterator<Item = f64>) -> Option<Spread> {
 pub fn of_result(result: &Value) -> Vec<Remark> {
     let mut remarks = of_workload(result);
     remarks.extend(no_collection(result));
+    remarks.extend(refresh_moves(result));
     remarks.extend(no_effect(result));
     remarks.extend(no_suspension(result));
     remarks.extend(rare_multiplane(result));
@@ -154,6 +182,25 @@ fn handles_ignored(result: &Value) -> Option<Remark> {
         let sentence = format!("{who} a placement handle, which has no effect with ftl.placement = \"{placement}\".");
         Remark::note("handles-ignored", "gc.write_amplification", sentence, "Set ftl.placement = \"handles\" to use the handles.")
     })
+}
+
+/// Remark: most pages were moved since data were old or read too often, not since a pool needed a free block.
+fn refresh_moves(result: &Value) -> Option<Remark> {
+    let [old, read] = ["refresh", "reclaim"].map(|cause| count(result, &format!("/counters/{cause}_moves")));
+    let all = count(result, "/gc/pages_moved").max(old + read);
+    if 2 * (old + read) <= all || UNITS_PER_MOVE * (old + read) < count(result, "/flash/host_programs") {
+        return None;
+    }
+    let (key, remedy) = if old > read {
+        ("refresh_days", "Raise errors.refresh_days above ftl.precondition.retention_days (and retention_days_max), or set 0.")
+    } else {
+        ("reclaim_reads", "Raise errors.reclaim_reads, or set 0; or take a larger drive, whose blocks are read less often.")
+    };
+    let percent = 100 * u128::from(old + read) / u128::from(all);
+    let value = result.pointer(&format!("/config/errors/{key}")).unwrap_or(&Value::Null);
+    let sentence =
+        format!("{percent} % of {all} page moves were for the age or the reads of data (errors.{key} = {value}), not for space.");
+    Some(Remark::warning("refresh-moves", "gc", sentence, remedy))
 }
 
 /// Remark: placement goes by handles, and all writes had the same one.

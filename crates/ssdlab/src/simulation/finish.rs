@@ -113,9 +113,10 @@ impl Simulation {
     /// Overload of the run and settling of its write amplification, at the end of the run.
     pub(super) fn trends(&mut self) -> Trends {
         let overload = if self.open_loop.contains(&true) { self.load.overload() } else { None };
+        let met = if self.open_loop.contains(&false) { None } else { self.load.met() };
         let filled = (self.plan.config.ftl.allocation == Allocation::Dynamic).then(|| trends::filled(&self.storage));
         let cut = self.plan.requests.is_some_and(|requests| self.submitted >= requests);
-        Trends { overload, settling: self.settling.ended(&self.storage), filled, cut }
+        Trends { overload, settling: self.settling.ended(&self.storage), filled, cut, met }
     }
 
     /// Checks that the warm-up, if there is one, is over and that requests came after it.
@@ -144,6 +145,7 @@ impl Simulation {
             slowest.measure_from(first);
         }
         self.stalls.begin_at(ns);
+        self.load.begin_measuring();
         match phase {
             RoundPhase::StagesEnded => self.storage.interrupt_bursts(ns),
             RoundPhase::Begins | RoundPhase::Over => self.storage.catch_up(ns, phase),
