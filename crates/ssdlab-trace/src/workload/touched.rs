@@ -1,6 +1,6 @@
 //! Number of distinct addresses that requests touch, in bounded memory.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// Size of the units that are counted, bytes.
 const UNIT_BYTES: u64 = 4096;
@@ -14,7 +14,7 @@ const PIECES_MAX: usize = 1 << 16;
 #[derive(Default)]
 pub(super) struct Touched {
     /// By volume and number of the piece: a bit for each unit.
-    pieces: HashMap<(u32, u64), Box<[u64; WORDS]>>,
+    pieces: BTreeMap<(u32, u64), Box<[u64; WORDS]>>,
     units: u64,
     is_full: bool,
 }
