@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import re
@@ -592,9 +593,14 @@ class Shown:
         """The warnings about whole results, not about a number of them; with `names`, only those that apply to these runs."""
         return [(letter, remark) for letter, remark in self._of_runs(*names) if remark.is_warning and not remark.about]
 
+    @functools.cached_property
+    def _wheres(self) -> list[frozenset[str]]:
+        """The runs to which each remark applies: of a large sweep it has thousands, and is asked about each cell."""
+        return [frozenset(remark.where) for remark in self.remarks]
+
     def _of_runs(self, *names: str) -> Iterator[tuple[str, Remark]]:
-        for letter, remark in self.lettered():
-            if not names or not remark.where or not set(remark.where).isdisjoint(names):
+        for (letter, remark), where in zip(self.lettered(), self._wheres, strict=True):
+            if not names or not where or not where.isdisjoint(names):
                 yield letter, remark
 
     def mark(self, place: str, *names: str) -> str:
