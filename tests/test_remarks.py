@@ -229,7 +229,7 @@ def test_the_terminal_explains_remarks(ssdlab_command: Ssdlab, tmp_path: Path) -
     assert f"({explained.code}) {explained.why}" in " ".join(printed.out.split())
     as_json = json.loads(ssdlab_command("why", "both", "--remarks", "--json", "--of", "pgc").out)
     assert as_json["remarks"] == [remark.to_dict() for remark in loaded["pgc"].remarks]
-    assert "leave --slowest, --kind and --request out" in ssdlab_command("why", "both", "--remarks", "--slowest", "1").err
+    assert "leave --slowest, --at, --kind and --request out" in ssdlab_command("why", "both", "--remarks", "--slowest", "1").err
 
 
 def test_equal_figures_with_different_digests_are_the_same_result() -> None:

@@ -663,6 +663,47 @@ def test_a_kind_is_chosen_among_those_kept_or_all_of_the_log(tmp_path: Path, ssd
         ssdlab.slow_requests(log, kind="read")
 
 
+PERCENTILES = {"p50": 10, "p90": 18, "p95": 19, "p99.9": 20, "p0.1": 1, "p25": 5}
+"""Rank, from the fastest, of the percentile of 20 requests: 20 p rounded up."""
+
+
+def test_requests_at_a_percentile_are_those_next_to_its_rank(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    """Read number n of the trace, alone on an idle drive, is of n pages, so that its rank is n; request 0 prepares and is no read."""
+    pages = 24
+    rows = [f"0,W,0,{PAGE * pages}", *(f"{100_000 * count},R,0,{PAGE * count}" for count in range(1, 21)), f"9000000,W,0,{PAGE * pages}"]
+    (tmp_path / "t.csv").write_text("\n".join(["timestamp_us,op,offset_bytes,size_bytes", *rows, ""]))
+
+    def run(name: str, **options: Any) -> ssdlab.Result:
+        keys = {**ONE_DIE, "device.blocks_per_plane": 24}
+        return ssdlab.run(trace=tmp_path / "t.csv", set=keys, out=tmp_path / name, slowest=2, **options)
+
+    result = run("log", log_requests=True)
+    for at, rank in PERCENTILES.items():
+        found = ssdlab.slow_requests(tmp_path / "log", at=at, kind="read")
+        numbers = [one.request for one in found]
+        assert numbers[0] == rank, at
+        assert sorted(numbers) == list(range(min(max(rank - 2, 1), 16), min(max(rank - 2, 1), 16) + 5)), "five in a row"
+    near = ssdlab.slow_requests(tmp_path / "log", at="p50", kind="read")[0]
+    assert near.response_ns <= result.latency.read.p50 <= near.response_ns * 1.001, "the percentile of the result"
+    # writes are slowest: of 22 requests the 20th in rank is the last read
+    assert ssdlab.slow_requests(tmp_path / "log", at="p90")[0].request == 20
+    assert ssdlab.slow_requests(tmp_path / "log", at="p99")[0].kind == "write"
+    said = ssdlab_command("why", "log", "--at", "p99.9", "--kind", "read").out
+    assert "Request 20, a read" in said
+    # measured are six reads and a write, of which the fourth is request 18
+    run("warm", log_requests=True, warm_up=15)
+    assert sorted(one.request for one in ssdlab.slow_requests(tmp_path / "warm", at="p50")) == [16, 17, 18, 19, 20]
+    assert [one.request for one in ssdlab.slow_requests(tmp_path / "warm", at="p50", kind="write")] == [21]
+    run("bare")
+    assert "run it again with --log-requests" in ssdlab_command("why", "bare", "--at", "p99").failed(2)
+    for at in ("99", "p0", "p100", "p99,9", "worst", "p1.1234567"):
+        with pytest.raises(UsageError, match=r"expected a percentile above p0 and below p100, such as p99\.9"):
+            ssdlab.slow_requests(tmp_path / "log", at=at)
+    for wrong in ({"count": 3}, {"requests": [1]}):
+        with pytest.raises(UsageError, match=r"at \(--at\) stands alone"):
+            ssdlab.slow_requests(tmp_path / "log", at="p50", **wrong)
+
+
 def test_a_long_chain_of_waits_is_summarised(tmp_path: Path) -> None:
     """Operations of others go between: the sentence has the first wait, the longest others and the sum of the rest."""
     ssdlab.run(device="elyasi2017", scheme="slacker", workload="fin1-like", requests=4_000, seed=7, out=tmp_path / "out", slowest=5)

@@ -40,10 +40,17 @@ def why(
     kind: Annotated[
         str,
         typer.Option(
-            help="Explain only the slowest of this kind, of those that the run kept; more of them need `run --log-requests`.",
+            help="Explain only requests of this kind, of those that the run kept; more of them need `run --log-requests`.",
             metavar="read|write|all",
         ),
     ] = "all",
+    at: Annotated[
+        str | None,
+        typer.Option(
+            help="Explain the five requests (of --kind) nearest to this percentile of response times; needs `run --log-requests`.",
+            metavar="p50|p99.9|...",
+        ),
+    ] = None,
     request: Annotated[
         list[int] | None, typer.Option(min=0, help="Explain this request, by number from 0; may be repeated.", metavar="N")
     ] = None,
@@ -52,9 +59,9 @@ def why(
 ) -> None:
     """The command `ssdlab why`."""
     if remarks:
-        _explain_remarks(folder, of, named=slowest is not None or bool(request) or kind != "all", as_json=as_json)
+        _explain_remarks(folder, of, named=bool(slowest is not None or request or kind != "all" or at), as_json=as_json)
         return
-    question = Question(folder, of, slowest, request or (), kind)
+    question = Question(folder, of, slowest, request or (), kind, at)
     found = question.kept
     if found is None:
         if not as_json:
@@ -82,7 +89,7 @@ def _explain_remarks(folder: Path, of: str | None, *, named: bool, as_json: bool
         UsageError: `named`, since remarks are not of single requests; or the folder has no such run.
     """
     if named:
-        raise UsageError("--remarks: these are of the whole run: leave --slowest, --kind and --request out")
+        raise UsageError("--remarks: these are of the whole run: leave --slowest, --at, --kind and --request out")
     place = folder if of is None else run_in(folder, of)
     found = shown(load(place).remarks)
     if as_json:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, overload
@@ -32,6 +35,9 @@ STAGES = 1 << 19
 """Number of stages of operations that a repeated run keeps at a time: about 80 MB."""
 KINDS = ("read", "write", "all")
 """Kinds of requests that can be chosen."""
+NEAR = 5
+"""Number of requests to explain at a percentile: it, and those beside it."""
+EXAMPLE = "p99.9"
 COLUMNS = ("request", "kind", "offset_bytes", "size_bytes", "arrival_ns", "response_ns", "blocked_by")
 
 
@@ -116,9 +122,15 @@ class SlowRequests(Sequence[SlowRequest]):
 
 
 def slow_requests(
-    folder: Path_, *, of: str | None = None, count: int | None = None, requests: Sequence[int] = (), kind: str = "all"
+    folder: Path_,
+    *,
+    of: str | None = None,
+    count: int | None = None,
+    requests: Sequence[int] = (),
+    kind: str = "all",
+    at: str | None = None,
 ) -> SlowRequests:
-    """Why the slowest requests of a saved run, or requests by number, took as long as they did.
+    """Why the slowest requests of a saved run, those at a percentile, or requests by number, took as long as they did.
 
         for one in ssdlab.slow_requests("results/first"):
             print(one.paragraph)
@@ -129,6 +141,8 @@ def slow_requests(
         count: explain this many of the slowest reads and writes; by default those that the run kept.
         requests: explain these requests, by number from 0, instead.
         kind: `read` or `write`: only the slowest of this kind, of those that the run kept, or of all in its log (`log_requests`).
+        at: a percentile of the response times, such as `"p99.9"`: explain the five requests of `kind` nearest to it in rank instead, the
+            nearest first. The run must have a log.
 
     The run is repeated if it did not keep these requests.
 
@@ -137,7 +151,7 @@ def slow_requests(
         FileError: a file cannot be read.
         ssdlab.Interrupted: Ctrl-C.
     """
-    question = Question(Path(path("folder", folder)), of, count, requests, kind)
+    question = Question(Path(path("folder", folder)), of, count, requests, kind, at)
     return question.kept or question.repeated()
 
 
@@ -145,11 +159,14 @@ class Question:
     """Which requests of which run are to be explained.
 
     Raises:
-        UsageError: the folder has no such run, or the run no such request; or it kept none of `kind`, and has no log to find one in.
+        UsageError: the folder has no such run, or the run no such request; or it kept none of `kind`, and has no log to find one in; or no
+            log for a percentile; or options exclude each other.
         FileError: a file cannot be read.
     """
 
-    def __init__(self, folder: Path, of: str | None, count: int | None, requests: Sequence[int], kind: str = "all") -> None:
+    def __init__(
+        self, folder: Path, of: str | None, count: int | None, requests: Sequence[int], kind: str = "all", at: str | None = None
+    ) -> None:
         if of is not None:
             text("of", of)
         if kind not in KINDS:
@@ -158,6 +175,9 @@ class Question:
             raise UsageError("kind (--kind) and requests (--request): give one of them")
         if requests and count is not None:
             raise UsageError("count (--slowest) and requests (--request): give one of them")
+        if at is not None and (requests or count is not None):
+            raise UsageError("at (--at) stands alone: leave count (--slowest) and requests (--request) out")
+        share = None if at is None else _share(at)
         self.count = None if count is None else whole("count", count, least=1)
         self.requests = list(dict.fromkeys(whole("requests", number) for number in requests))
         self.folder = run_in(folder, of)
@@ -170,7 +190,9 @@ class Question:
                 raise UsageError(f"request {number}: the run had {total:,} requests, numbered from 0")
         self.missing = ""
         """What of the kind cannot be shown, in words; empty if all can."""
-        if kind != "all":
+        if share is not None:
+            self._choose_at(share, kind)
+        elif kind != "all":
             self._choose(kind)
 
     def _choose(self, kind: str) -> None:
@@ -184,7 +206,7 @@ class Question:
             raise UsageError(f"{self.folder}: the run measured no {kind}s")
         log = self.folder / LOG_FILE
         if len(numbers) < wanted and log.is_file():
-            numbers = _slowest_in(log, kind, wanted)
+            numbers = _by_time(log, kind)[:wanted]
         if len(numbers) < wanted:
             kept = f"{len(numbers):,} of the {wanted:,} slowest {kind}s are" if numbers else f"no {kind} is"
             advice = f"run it again with a larger --slowest N; or with --log-requests, and then `ssdlab why --kind {kind}` or `--request`"
@@ -192,6 +214,20 @@ class Question:
             if not numbers:
                 raise UsageError(self.missing)
         self.count, self.requests = None, numbers[:wanted]
+
+    def _choose_at(self, share: Fraction, kind: str) -> None:
+        """Sets `requests` to those of a kind whose rank in response time is nearest to that of a percentile, the nearest first."""
+        log = self.folder / LOG_FILE
+        if not log.is_file():
+            advice = "run it again with --log-requests (a point of a sweep: by `ssdlab run`)"
+            raise UsageError(f"{self.folder}: at (--at) needs the response time of every request: {advice}")
+        numbers = _by_time(log, kind)
+        if not numbers:
+            raise UsageError(f"{self.folder}: the run measured no {'requests' if kind == 'all' else f'{kind}s'}")
+        place = len(numbers) - math.ceil(share * len(numbers))  # the percentile's nearest rank, counted from the slowest
+        first = max(min(place - NEAR // 2, len(numbers) - NEAR), 0)
+        near = range(first, min(first + NEAR, len(numbers)))
+        self.requests = [numbers[rank] for rank in sorted(near, key=lambda rank: abs(rank - place))]
 
     @cached_property
     def _found(self) -> Found | None:
@@ -251,8 +287,21 @@ class Question:
         return SlowRequests([_record(one, self._result["config"]) for one in ordered], self.folder, repeated=repeated)
 
 
-def _slowest_in(log: Path, kind: str, count: int) -> list[int]:
-    """Numbers of the slowest requests of a kind after the warm-up, from the log of a run; of equally slow ones the first to arrive first.
+def _share(at: str) -> Fraction:
+    """The share of requests that a percentile such as `p99.9` is above.
+
+    Raises:
+        UsageError: the text is not a percentile.
+    """
+    found = re.fullmatch(r"p(\d{1,2}|\d{1,2}\.\d{1,6})", text("at", at))
+    share = Fraction(found[1]) / 100 if found else Fraction(0)
+    if not share:
+        raise UsageError(f"at (--at) = {shown(at)}: expected a percentile above p0 and below p100, such as {EXAMPLE}")
+    return share
+
+
+def _by_time(log: Path, kind: str) -> list[int]:
+    """Numbers of the requests of a kind after the warm-up, from the log of a run: the slowest first; of equal ones, the first to arrive.
 
     Raises:
         UsageError: the file is no log of requests.
@@ -263,11 +312,12 @@ def _slowest_in(log: Path, kind: str, count: int) -> list[int]:
 
     try:
         table = pq.read_table(log, columns=["index", "kind", "response_ns", "warm_up"])
-        chosen = table.filter(pc.and_(pc.equal(table["kind"].cast(pa.string()), kind), pc.invert(table["warm_up"])))
+        kinds = pa.array(KINDS[:-1] if kind == "all" else [kind])
+        chosen = table.filter(pc.and_(pc.is_in(table["kind"].cast(pa.string()), kinds), pc.invert(table["warm_up"])))
     except (pa.ArrowException, OSError, KeyError) as reason:
         raise UsageError(f"{log}: not a log of requests, or damaged: {reason}; run it again") from reason
     order = [("response_ns", "descending"), ("index", "ascending")]
-    return [int(number) for number in chosen.sort_by(order)["index"].slice(0, count).to_pylist()]
+    return [int(number) for number in chosen.sort_by(order)["index"].to_pylist()]
 
 
 def _record(one: Explained, config: Mapping[str, Any]) -> SlowRequest:
