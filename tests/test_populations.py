@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
     (there / "below" / "two.csv").write_text("\n".join([f"{head},device", *two]) + "\n")
     (there / "short.csv").write_text("\n".join([head, *rows(50, 1, 4096, 100)]) + "\n")
     (there / "notes.txt").write_text("no trace at all\n")
-    (there / "picture.png").write_text("ignored\n")
+    (there / "picture.png").write_text("no trace by its name\n")
     return there
 
 
@@ -69,7 +69,7 @@ def test_pieces_are_of_all_strata_and_say_what_they_are(folder: Path, tmp_path: 
         "writes, small, slow",
     }
     assert found.strata == 4
-    assert set(found.left_out) == {"notes.txt", "short.csv"}
+    assert set(found.left_out) == {"notes.txt", "short.csv", "picture.png"}
     assert "no volume has 200 requests" in found.left_out["short.csv"]
     with (tmp_path / "pieces" / "drawn.csv").open() as file:
         table = list(csv.DictReader(file))

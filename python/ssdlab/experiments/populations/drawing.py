@@ -29,7 +29,7 @@ from ssdlab.system.folders import DRAWN_FILE, make_folder
 
 __all__ = ["Drawn", "Piece", "draw"]
 
-ENDINGS = (".csv", ".txt", ".trace", ".parquet", ".blkparse", ".log", ".vscsi", ".bin", ".gz", ".bz2", ".zst")
+ENDINGS = (".csv", ".txt", ".ascii", ".spc", ".dat", ".trace", ".parquet", ".blkparse", ".log", ".vscsi", ".bin", ".gz", ".bz2", ".zst")
 """Endings of files that may be traces."""
 SCANNED = 5_000_000
 """Default number of requests at the beginning of each file that are considered, in about 150 MB of memory."""
@@ -115,11 +115,12 @@ def draw(
         raise UsageError(f"{folder}: expected a folder with traces that were downloaded (`ssdlab trace collections` lists public ones)")
     if out.is_dir() and any(out.iterdir()):
         raise UsageError(f"{out}: expected a new or empty folder for the pieces: choose another one")
-    files = [file for file in sorted(folder.rglob("*")) if file.is_file() and file.suffix in ENDINGS and not file.is_relative_to(out)]
+    there = [file for file in sorted(folder.rglob("*")) if file.is_file() and not file.is_relative_to(out)]
+    files = [file for file in there if file.suffix in ENDINGS]
     if not files:
         raise UsageError(f"{folder}: no file has the ending of a trace ({', '.join(ENDINGS)}); unpack archives first")
     found: list[Piece] = []
-    left_out: dict[str, str] = {}
+    left_out = {file.relative_to(folder).as_posix(): "not the ending of a trace" for file in there if file.suffix not in ENDINGS}
     with tempfile.TemporaryDirectory(prefix="ssdlab-") as place:
         tables: dict[str, Path] = {}
         for number, file in enumerate(files):
@@ -138,7 +139,7 @@ def draw(
             if not cut:
                 left_out[name] = f"no volume has {requests:,} requests"
         if not found:
-            first = next(iter(left_out))
+            first = files[0].relative_to(folder).as_posix()
             raise UsageError(f"{folder}: none of {len(files)} files gives a piece of {requests:,} requests; {first}: {left_out[first]}")
         strata = _strata(found)
         chosen = list(_chosen(strata, pieces, seed))
