@@ -25,10 +25,13 @@ from ssdlab.pages.report.axes import log_ticks, widened
 from ssdlab.pages.report.drawing import DARK_SHADES, OTHER_PART, PART_COLOURS, STATE_COLOURS
 from ssdlab.pages.report.figures import FIGURES
 from ssdlab.pages.report.frame import DARK
+from ssdlab.pages.report.leader import SHORT
 from ssdlab.pages.report.look import inches
 from ssdlab.pages.report.paper import Picture
 from ssdlab.pages.report.plots import ABOUT, Plots
 from ssdlab.pages.report.runs import Runs
+from ssdlab.runs.comparison import Comparison
+from ssdlab.runs.seeds import SeedRuns
 
 COLUMN = 3.4
 """Width of a paper's column, inches."""
@@ -308,6 +311,84 @@ def test_a_wrong_name_is_offered_only_figures_that_there_are(small: dict[str, An
     assert "breakdown" in str(refused.value)
 
 
+# ---- one number of each run --------------------------------------------------------------------------------------------
+
+
+def _numbered(path: str, values: dict[str, list[float]], small: dict[str, Any]) -> ssdlab.Comparison:
+    """A comparison of variants with these values of a number, one for each seed."""
+
+    def result(value: float, seed: int) -> ssdlab.Result:
+        data = json.loads(json.dumps({key: entry for key, entry in small.items() if key != "series"}))
+        *groups, name = path.split(".")
+        inner = data
+        for group in groups:
+            inner = inner[group]
+        inner[name] = value
+        return ssdlab.Result({**data, "digest": f"{value}", "seed": seed})
+
+    seeds = tuple(range(1, len(next(iter(values.values()))) + 1))
+    runs = {label: {seed: result(value, seed) for seed, value in zip(seeds, of, strict=True)} for label, of in values.items()}
+    return Comparison({label: of[1] for label, of in runs.items()}, SeedRuns(seeds, runs) if len(seeds) > 1 else None)
+
+
+def _bars(picture: Picture) -> tuple[list[str], list[float], list[list[float]], list[list[float]]]:
+    """Names and lengths of the bars, ends of their intervals, and dots."""
+    (axes,) = picture.sheet.axes
+    lengths = [patch.get_width() for patch in axes.patches]
+    ends = [[float(x) for x, _ in segment] for collection in axes.collections for segment in collection.get_segments()]
+    dots = [[float(x) for x in line.get_xdata()] for line in axes.lines if line.get_marker() == "."]
+    return [label.get_text() for label in axes.get_yticklabels()], lengths, ends, dots
+
+
+def test_a_number_of_a_comparison_is_a_bar_for_each_variant(small: dict[str, Any]) -> None:
+    both = _numbered("latency_ns.read.p99_9", {"as it is": [8e6], "ours": [2e6]}, small)
+    picture = both.plot("latency_ns.read.p99_9")
+    assert _bars(picture) == (["as it is", "ours"], [8e6, 2e6], [], [])
+    assert picture.title == "p99.9 response time of reads"
+    assert _bars(both.plot("latency_ns.read.p99_9", schemes=["ours"], labels={"ours": "new"}))[:2] == (["new"], [2e6])
+    assert _bars(both.plot("latency_ns.write.max"))[1] == [small["latency_ns"]["write"]["max"]] * 2
+    for short, path in SHORT.items():
+        inner: Any = small
+        for part in path.split("."):
+            inner = inner[part]
+        assert _bars(both.plot(short))[1] == [inner] * 2, short
+    with pytest.raises(
+        UsageError, match=r'no figure "latency_ns.read.p98"; did you mean "latency_ns.read.p9\d.*numbers such as p99 or latency_ns'
+    ):
+        both.plot("latency_ns.read.p98")
+    for nothing in ("latency_ns.read", "config.gc.soft", "seed"):
+        with pytest.raises(UsageError, match="no figure"):
+            both.plot(nothing)
+    with pytest.raises(UsageError, match="it does not tell reads from writes"):
+        both.plot("p99", kind="read")
+
+
+def test_a_number_over_seeds_has_its_interval(small: dict[str, Any], tmp_path: Path) -> None:
+    """Of 9, 10 and 11 ms the mean is 10, and half the interval is 4.303 / sqrt(3) of the deviation, 1 ms; 1, 1 and 30 ms disagree."""
+    half = 4.303 * 1e6 / math.sqrt(3)
+    several = _numbered("latency_ns.all.p99", {"base": [9e6, 10e6, 11e6], "ours": [1e6, 1e6, 30e6]}, small)
+    for labels in ({}, {"base": "as it is", "ours": "new"}):
+        picture = several.plot("p99", labels=labels)
+        names, lengths, ends, dots = _bars(picture)
+        assert names == list(labels.values() or ["base", "ours"])
+        assert lengths == [10e6, 1e6]
+        assert ends == [[pytest.approx(10e6 - half), pytest.approx(10e6 + half)]]
+        assert dots == [[1e6, 1e6, 30e6]]
+    (note,) = [text.get_text() for text in texts(picture.sheet) if "seeds" in text.get_text()]
+    assert " ".join(note.split()) == (
+        "Means over 3 seeds, with their 95 % confidence intervals. Where seeds disagree, the median, with a dot for each."
+    )
+    axes = several.plot("p99").sheet.axes[0]
+    assert axes.get_xlim()[1] > 30e6, "every dot is on the axes"
+    ssdlab.compare(schemes=["npgc", "pgc"], set=SMALL, requests=400, seeds=3, out=tmp_path / "out")
+    saved = ssdlab.load(tmp_path / "out")
+    assert isinstance(saved, ssdlab.Comparison)
+    (_, lengths, ends, _), means = _bars(saved.plot("mean")), saved.to_dict()["seeds"]["schemes"]
+    expected = [means[label]["latency_ns.all.mean"] for label in saved]
+    assert lengths == [of["mean"] for of in expected]
+    assert ends == [[pytest.approx(of["mean"] - of["half_width"]), pytest.approx(of["mean"] + of["half_width"])] for of in expected]
+
+
 def test_what_is_not_of_reads_or_writes_is_refused(plots: Plots) -> None:
     with pytest.raises(UsageError, match="gc has no part about reads: it does not tell reads from writes"):
         plots.gc(kind="read")
@@ -448,6 +529,11 @@ def test_the_command_draws_saved_results(ssdlab_command: Ssdlab, tmp_path: Path)
     assert (tmp_path / "tail.pdf").read_bytes().startswith(b"%PDF")
     assert ssdlab_command("plot", "out", "tail", "-o", "l.svg", "--label", "pgc=ours").code == 0
     assert "ours" in (tmp_path / "l.svg").read_text()
+    done = ssdlab_command("plot", "out", "latency_ns.read.p99_9", "-o", "n.svg", "--label", "pgc=ours", "--title")
+    assert done.out.startswith("n.svg: p99.9 response time of reads, ")
+    assert [words in (tmp_path / "n.svg").read_text() for words in (">ours<", ">p99.9 response time of reads<")] == [True, True]
+    refused = ssdlab_command("plot", "out", "tail", "-o", "n.svg", "--title", "My text").failed(2)
+    assert "My text: a word that belongs to no option; --title is a flag, which takes no text" in refused
     more = ["--schemes", "pgc", "--kind", "write", "--panels", "2", "--font", "9", "--title", "--height", "5cm"]
     assert ssdlab_command("plot", "out", "latency_tail", "-o", "w.svg", *more).code == 0
     text = (tmp_path / "w.svg").read_text()
@@ -472,6 +558,7 @@ def test_the_command_draws_a_sweep(ssdlab_command: Ssdlab, tmp_path: Path) -> No
     assert [title in text for title in ("npgc, seed = 1", "npgc, seed = 2", "= pgc, seed = 2")] == [True, False, True]
     assert ssdlab_command("plot", "s", "gc.jobs", "-o", "l.svg", "--by", "scheme", "--label", "pgc=ours").code == 0
     assert "ours" in (tmp_path / "l.svg").read_text()
+    assert "p99.9 response time over gc.soft" in ssdlab_command("plot", "s", "p99.9", "-o", "f.svg").out
     assert "a figure of a run or a comparison" in ssdlab_command("plot", "s", "tail", "-o", "f.svg").failed(2)
     wrong = ssdlab_command("plot", "s", "gc.jobs", "-o", "f.svg", "--panels-by", "scheme,sede").failed(2)
     assert 'no axis "sede"; did you mean "seed"? (there are scheme, gc.soft, seed)' in wrong

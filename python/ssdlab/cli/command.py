@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from itertools import pairwise
 from typing import Any, get_args
 
 import typer
@@ -93,7 +94,9 @@ class Command(_Guided, TyperCommand):
         option, value = next((found for found in before if found is not None), ("", ""))
         parameter = next((one for one in self.params if option in one.opts), None)
         if parameter is None or getattr(parameter, "is_flag", False):
-            return f"{words}: a word that belongs to no option"
+            flags = {name for one in self.params if getattr(one, "is_flag", False) for name in one.opts}
+            flag = next((before for before, word in pairwise(args) if before in flags and not word.startswith("-")), None)
+            return f"{words}: a word that belongs to no option{f'; {flag} is a flag, which takes no text' if flag else ''}"
         if parameter.metavar == "KEY=VALUE" and "=" not in value:
             return f"{words}: a second word behind {option} {value}: write {option} {value}={surplus[0]}"
         if parameter.multiple:

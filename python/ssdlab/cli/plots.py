@@ -28,7 +28,10 @@ class OfKind(StrEnum):
 def plot(
     folder: Annotated[Path, typer.Argument(help="Output folder (--out) of `run`, `compare` or `sweep`.", metavar="DIR")],
     figure: Annotated[
-        str | None, typer.Argument(help="A figure, or a column of a sweep's table (default: list them).", metavar="[FIGURE]")
+        str | None,
+        typer.Argument(
+            help="A figure, or a number of a result (p99, or a path such as latency_ns.read.p99_9; default: list them).", metavar="[FIGURE]"
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The file: .pdf, .svg or .png.", metavar="FILE")] = None,
     width: Annotated[str | None, typer.Option(help="Width, such as 3.4in, 86mm, 8.6cm or 245pt.", metavar="LENGTH")] = None,

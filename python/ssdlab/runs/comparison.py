@@ -108,7 +108,7 @@ class Comparison(Mapping[str, Result]):
         """The report's figures with all variants, such as `comparison.plot.latency_cdf(width="3.4in").save("cdf.pdf")`."""
         from ssdlab.pages.report.plots import Plots  # noqa: PLC0415
 
-        seeds = {"seeds": list(self._seeds.seeds)} if self._seeds else self._saved.get("seeds", {})
+        seeds = self._seeds.to_dict() if self._seeds else self._saved.get("seeds", {})
         return Plots(runs_of(self._runs, source=self._source, seeds=seeds))
 
     def report(self, path: str | os.PathLike[str]) -> None:

@@ -23,6 +23,7 @@ from ssdlab.pages.report.axes import ends_of, label_of, round_ticks, scale, wrap
 from ssdlab.pages.report.drawing import Figure
 from ssdlab.pages.report.figures import FIGURES
 from ssdlab.pages.report.ink import colour, of_run
+from ssdlab.pages.report.leader import SHORT
 from ssdlab.pages.report.look import Look, chosen_panels
 from ssdlab.pages.report.paper import Picture, in_a_row, line_height, text_width
 from ssdlab.pages.report.plots import WORDS
@@ -203,6 +204,7 @@ def figure(
     text("y", y)
     if y in (*FIGURES, *WORDS):
         raise UsageError(f"plot: {y} is a figure of a run or a comparison; a sweep draws a column of its table, such as {EXAMPLE}")
+    y = SHORT.get(y, y)
     used = wanted.checked(axes)
     points = [point for point in sweep if all(point.values[axis] == value for axis, value in wanted.where.items())]
     free = {axis: values for axis, values in axes.items() if axis not in (*wanted.where, *wanted.mean_over) or axis in used}

@@ -264,7 +264,7 @@ class SweepResult(Sequence[SweepPoint]):
         for each.
 
         Args:
-            y: column of the table with numbers.
+            y: column of the table with numbers, or `mean`, `p99`, `p99.9`, `max` or `write-amplification`.
             x: axis across; by default that of most numbers. It is logarithmic if its values differ by a factor of 10 or more, as `y` is.
             by: axis with a line for each value; by default `scheme`, or else the first axis of words. All other axes make panels.
             panels_by: axis with a panel for each value, or several. Other axes that are left then make panels within these. Panels have one

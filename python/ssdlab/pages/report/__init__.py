@@ -8,7 +8,7 @@
 | `changes`, `noise`, `causes`, `leader`, `verdict` | the outcome: differences, how sure they are, why, and which run is best |
 | `about`, `summary`, `configuration`, `late`, `page_remarks` | the tables and texts of the page |
 | `page`, `frame`, `encoding`, `web/` | the page, with its scripts and style; `web/vendor/`: uPlot, which draws curves |
-| `paper`, `look`, `axes`, `ink`, `plots`, `words` | figures for print, by matplotlib |
+| `paper`, `look`, `axes`, `ink`, `compared`, `plots`, `words` | figures for print, by matplotlib |
 """
 
 from ssdlab.pages.report.page import write

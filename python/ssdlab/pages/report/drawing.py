@@ -230,11 +230,22 @@ class Plot:
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar with its parts from left to right."""
+    """A bar with its parts from left to right.
+
+    `half` is the half width of the interval around its end, `dots` the values of which the end is the median.
+    """
 
     name: str
     run: int
     values: Sequence[float]
+    half: float | None = None
+    dots: Sequence[float] | None = None
+
+    @property
+    def reach(self) -> float:
+        """The largest value that is drawn."""
+        whole = sum(self.values)
+        return max([whole + (self.half or 0.0), *(self.dots or ())])
 
 
 @dataclass(frozen=True)

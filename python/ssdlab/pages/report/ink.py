@@ -134,9 +134,9 @@ def _heat(axes: Axes, heat: Heat, look: Look) -> None:
 
 
 def bars(panel: Axes, plot: Bars, look: Look, written: Any) -> float:
-    """Draws groups of bars, with their lengths formatted by `written` behind them; returns the longest length."""
+    """Draws groups of bars, with their lengths formatted by `written` behind them; returns the largest value drawn."""
     names, places, top = [], [], 0.0
-    longest = max(sum(bar.values) for _, group in plot.groups for bar in group)
+    longest = max(bar.reach for _, group in plot.groups for bar in group)
     for group, entries in plot.groups:
         if group and len(plot.groups) > 1:
             named: dict[str, Any] = {"xytext": (2, 0), "textcoords": "offset points", "va": "center"}
@@ -149,7 +149,11 @@ def bars(panel: Axes, plot: Bars, look: Look, written: Any) -> float:
                 panel.barh(top, value, left=left, height=0.75, color=shade, **_hatch(key))
                 left += value
             said: dict[str, Any] = {"xytext": (3, 0), "textcoords": "offset points", "va": "center", "fontsize": look.small}
-            panel.annotate(written(left), (left, top), **said)
+            panel.annotate(written(left), (bar.reach, top), **said)
+            if bar.half:
+                panel.errorbar(left, top, xerr=bar.half, color="black", elinewidth=0.9, capsize=2)
+            if bar.dots:
+                panel.plot(bar.dots, [top] * len(bar.dots), linestyle="none", marker=".", markersize=5, color="black")
             names.append(bar.name)
             places.append(top)
             top += 1.0

@@ -7,9 +7,12 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from ssdlab.analysis.measures import measures_of
 from ssdlab.checks import nearest, truth
 from ssdlab.errors import UsageError
+from ssdlab.pages.report.compared import of_number
 from ssdlab.pages.report.figures import FIGURES
+from ssdlab.pages.report.leader import SHORT
 from ssdlab.pages.report.look import Kind, Length, Look, in_shares, panels_of, reduced
 from ssdlab.pages.report.runs import Runs, undamaged
 
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ABOUT", "WORDS", "Plots"]
 
+EXAMPLE = "latency_ns.read.p99_9"
 OVER_TIME = ("timeline", "gc", "write_amplification", "free_blocks", "queues", "utilisation", "slc", "streams", "cache")
 """Figures that need series. Distributions need them too."""
 OTHERWISE = {
@@ -76,6 +80,10 @@ class Plots:
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
+
+    def __call__(self, name: str, **options: Unpack[Options]) -> Picture:
+        """A number of the result as bars, such as `comparison.plot("latency_ns.read.p99_9")`, or a figure by its name; see `picture`."""
+        return self.picture(name, **options)
 
     def latency_cdf(self, **options: Unpack[Options]) -> Picture:
         """Cumulative distribution of response times, for reads and for writes."""
@@ -167,7 +175,9 @@ class Plots:
         shares: bool = False,
         ax: Axes | None = None,
     ) -> Picture:
-        """A figure by its name, or by a word of it such as `tail`; the options are those of every figure.
+        """A figure by its name or a word of it such as `tail`, or of a number of the result as bars; the options are those of every figure.
+
+        A number has a path such as `latency_ns.read.p99_9`, or a short name: `mean`, `p99`, `p99.9`, `max`, `write-amplification`, `iops`.
 
         Raises:
             UsageError: the figure, a scheme or a part does not exist or has no data, a size is invalid, or `ax` is asked to hold several
@@ -179,14 +189,18 @@ class Plots:
         look = Look.of(width, height, font, title)
         runs = self._runs if schemes is None else self._runs.only(schemes)
         runs = runs.renamed(labels) if labels else runs
-        figure = replace(reduced(self._there(runs, name), kind=kind, panels=panels), note=_of_seed(runs))
+        figure = reduced(self._there(runs, name), kind=kind, panels=panels)
         figure = in_shares(figure) if truth("shares", shares) else figure
         return Picture(figure, {run.index: run.label for run in runs}, look, ax)
 
     def _there(self, runs: Runs, name: str) -> Figure:
         """A figure with data; an error if it has none."""
         if name not in FIGURES and name not in WORDS:
-            raise UsageError(f'no figure "{name}"{nearest(name, (*FIGURES, *WORDS))}: there are {", ".join(self.available())}')
+            with undamaged(runs.source):
+                bars = of_number(runs, name)
+            if bars is None:
+                raise UsageError(self._unknown(name))
+            return bars
         name = WORDS.get(name, name)
         figure = self._figure(runs, name)
         if figure is None:
@@ -194,7 +208,13 @@ class Plots:
             needed = name in OVER_TIME or name.startswith("latency")
             reason = "it needs runs with series=True, or saved ones (--out, out=)" if needed and not recorded else OTHERWISE[name]
             raise UsageError(f"plot.{name}: nothing to draw: {reason}")
-        return figure
+        return replace(figure, note=_of_seed(runs))
+
+    def _unknown(self, name: str) -> str:
+        """The message for a name that is neither a figure nor a number of the runs."""
+        numbers = {place for run in self._runs for place in measures_of(run.data)}
+        near = nearest(name, (*FIGURES, *WORDS, *SHORT, *sorted(numbers)))
+        return f'no figure "{name}"{near}: there are {", ".join(self.available())}, and numbers such as p99 or {EXAMPLE}'
 
     @staticmethod
     def _figure(runs: Runs, name: str) -> Figure | None:

@@ -160,7 +160,8 @@ class Runs:
             UsageError: a run does not exist.
         """
         check_labels(labels, [run.label for run in self])
-        return replace(self, runs=tuple(replace(run, label=labels.get(run.label, run.label)) for run in self))
+        runs = tuple(replace(run, label=labels.get(run.label, run.label)) for run in self)
+        return replace(self, runs=runs, seeds={key: _renamed(entry, labels) for key, entry in self.seeds.items()})
 
     @property
     def recorded(self) -> tuple[Run, ...]:
@@ -348,6 +349,13 @@ def _options_in(words: Sequence[str]) -> list[tuple[str, ...]]:
     """The words of a command by option."""
     starts = [index for index, word in enumerate(words) if word.startswith("--")]
     return [tuple(words[start:end]) for start, end in zip(starts, [*starts[1:], len(words)], strict=True)]
+
+
+def _renamed(entry: Any, labels: Mapping[str, str]) -> Any:
+    """An entry of `Runs.seeds` with other labels."""
+    if isinstance(entry, Mapping):
+        return {labels.get(label, label): of for label, of in entry.items()}
+    return labels.get(entry, entry) if isinstance(entry, str) else entry
 
 
 def words_of(command: object) -> list[str]:
