@@ -61,6 +61,8 @@ def test_list_a_key(ssdlab_command: Ssdlab) -> None:
     assert order[1].endswith("default fcfs")
     assert ssdlab_command("list", "device.overprovisioning").out.splitlines()[1] == "  a number from 0 to 0.99; default 0.15"
     assert 'did you mean "gc.soft"?' in ssdlab_command("list", "gc.sofft").failed(2)
+    assert ssdlab_command("list", "suspend").failed(2).endswith("or its section; did you mean gc.suspend or scheduler.suspend?")
+    assert ssdlab_command("list", "overprovisioning").failed(2).endswith("; did you mean device.overprovisioning?")
 
 
 def test_list_the_keys_of_a_section(ssdlab_command: Ssdlab) -> None:

@@ -116,7 +116,8 @@ def keys(name: str) -> Iterator[str]:
     known = _keys()
     chosen = [name] if name in known else [key for key in known if key.startswith(f"{name.rstrip('.')}.")]
     if not chosen:
-        near = nearest(name, [*LISTS, *known]) if name else ""
+        having = [key for key in known if key.rpartition(".")[2] == name]
+        near = f"; did you mean {' or '.join(having)}?" if having else nearest(name, [*LISTS, *known]) if name else ""
         raise UsageError(f"list{f' {name}' if name else ''}: expected {', '.join(LISTS)}, a configuration key, or its section{near}")
     for key in chosen:
         entry = known[key]
