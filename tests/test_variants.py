@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from ssdlab.pages.report.causes import causes
 from ssdlab.pages.report.runs import command_of, load
 from ssdlab.pages.report.summary import summary
 from ssdlab.pages.report.verdict import remarks, verdict
+from ssdlab.pages.tables.numbers import duration
 from ssdlab.runs.variants import OPTIONS, TOGETHER, Variant, compared
 
 FILE = """
@@ -388,6 +390,24 @@ def test_the_best_variant_by_a_figure_is_named(ssdlab_command: Ssdlab) -> None:
     assert "read mean" in shown.out.split("Change against", maxsplit=1)[0]
     assert "read mean" in shown.out.split("Change against", maxsplit=1)[1]
     assert 'did you mean "p99"?' in ssdlab_command("compare", *words[:-1], "p98").failed(2)
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_several_figures_are_shown_with_the_best_by_each(ssdlab_command: Ssdlab, seeds: int) -> None:
+    words = [*SMALL_OPTIONS, "--scheme", "npgc", "--scheme", "pgc", "--requests", 400, "--seeds", seeds]
+    for figure in ("latency_ns.read.p99_9", "p99", "latency_ns.write.p90", "p99"):
+        words += ["--best", figure]
+    shown = ssdlab_command("compare", *words).out
+    named = re.findall(r"^Best by (\S+) response time( of \w+)? \(lowest\)", shown, re.MULTILINE)
+    assert named == [("p99.9", " of reads"), ("p99", ""), ("p90", " of writes")]
+    data = ssdlab_command("compare", *words, "--json").json()
+    assert [one["figure"] for one in data["best"]] == ["latency_ns.read.p99_9", "latency_ns.all.p99", "latency_ns.write.p90"]
+    if seeds == 1:
+        tables = shown.split("Best by", maxsplit=1)[0]
+        for run in data["runs"].values():
+            assert duration(run["latency_ns"]["read"]["p99_9"]) in tables
+            assert duration(run["latency_ns"]["write"]["p90"]) in tables
+    assert 'did you mean "p99"?' in ssdlab_command("compare", *words, "--best", "p98").failed(2)
 
 
 def test_one_run_each_judges_by_the_intervals_of_the_report() -> None:

@@ -95,12 +95,15 @@ VariantWords = Annotated[
         default=(),
     ),
 ]
-BestWord = Annotated[
-    str | None,
+BestWords = Annotated[
+    Sequence[str],
     Option(
-        "Name the best variant by mean, p99, p99.9, max, write-amplification, iops, or a path such as latency_ns.read.p99_9, and show it.",
+        "Show mean, p99, p99.9, max, write-amplification, iops, or a path such as latency_ns.read.p99_9, and name the best by it; may be "
+        "repeated.",
         "--best FIGURE",
         "Results",
+        "texts",
+        default=(),
     ),
 ]
 Workload = Annotated[str | None, Option("Workload preset.", "--workload NAME", WHAT, complete="workload", check="text")]

@@ -50,7 +50,7 @@ class CompareWords(o.CompareOptions, total=False):
     """The options of `ssdlab compare`."""
 
     variant: o.VariantWords
-    best: o.BestWord
+    best: o.BestWords
     expect_gc: o.ExpectGc
     kit: o.ForKit
     json: o.Json
@@ -93,23 +93,27 @@ def compare(**words: Unpack[CompareWords]) -> None:
     """The command `ssdlab compare`."""
     quiet = words["quiet"]
     _check_log(words)
-    if words["best"] is not None:
+    figures = list(dict.fromkeys(words["best"]))
+    if figures:
         from ssdlab.pages.report.leader import known_figure  # noqa: PLC0415 (it takes longer than many runs)
 
-        known_figure(words["best"])
+        for figure in figures:
+            known_figure(figure)
     variants = parse_variants(words["variant"])
     prepared = prepared_comparison(_asked(o.CompareOptions, words), parse_settings(words["set"]), variants)
     _check_kit(prepared, words["kit"])
     with _shown(prepared, quiet=quiet) as progress:
         batch, comparison = executed_comparison(prepared, workers=words["jobs"], progress=progress, page=True)
     if words["json"]:
-        found = comparison.best(words["best"]) if comparison and words["best"] is not None else None
-        print_json({**entries_of(comparison, batch), **({} if found is None else {"best": found.to_dict()})})
+        leaders = [comparison.best(figure) for figure in figures] if comparison else []
+        found = [leader.to_dict() for leader in leaders if leader is not None]
+        best = {"best": found[0] if len(figures) == 1 else found} if found else {}
+        print_json({**entries_of(comparison, batch), **best})
     elif comparison and not quiet:
         from ssdlab.pages import tables  # noqa: PLC0415 (it takes longer than many runs)
 
         states = of_states(one.to_dict() for one in batch.finished.values())
-        print_tables([*tables.comparison_tables(comparison, words["best"]), *states, *_where(prepared)])
+        print_tables([*tables.comparison_tables(comparison, figures), *states, *_where(prepared)])
     _end_comparison(batch, len(prepared.jobs))
     _check_gc(batch, words["expect_gc"])
 

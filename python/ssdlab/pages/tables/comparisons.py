@@ -26,7 +26,7 @@ __all__ = [
     "change_table",
     "comparison_tables",
     "disagreeing",
-    "figure_asked",
+    "figures_asked",
     "marked",
     "value_of",
     "with_interval",
@@ -172,13 +172,16 @@ CHANGES = {
 """Figures in the table of differences, with their path in a result."""
 
 
-def figure_asked(figure: str | None, known: Iterable[str]) -> dict[str, str]:
-    """The figure that was asked for by `--best`, as its path by heading; empty if it is among the known ones."""
-    place = (CHANGES | {"write-amplification": "gc.write_amplification"}).get(figure or "", figure or "")
-    if not place or place in known:
-        return {}
+def figures_asked(figures: Iterable[str | None], known: Iterable[str]) -> dict[str, str]:
+    """The figures that were asked for by `--best`, as their paths by heading, without those that are among the known ones."""
+    paths = CHANGES | {"write-amplification": "gc.write_amplification"}
+    places = [paths.get(figure, figure) for figure in figures if figure]
+    return {_heading(place): place for place in places if place not in known}
+
+
+def _heading(place: str) -> str:
     part, *names = place.split(".")
-    return {" ".join(names).replace("_", ".") if part == "latency_ns" else place: place}
+    return " ".join(names).replace("_", ".") if part == "latency_ns" else place
 
 
 def value_of(place: str, value: float | None) -> str:
@@ -302,21 +305,21 @@ def _hit_ratio(result: RunData) -> str:
     return share(cache["hit_ratio"], digits=2) if "hit_ratio" in cache else "-"
 
 
-def comparison_tables(comparison: Compared, figure: str | None = None) -> list[RenderableType]:
-    """The output of `ssdlab compare`: a row for each variant, requests one by one if logged, the best by a figure, and remarks."""
+def comparison_tables(comparison: Compared, figures: Sequence[str] = ()) -> list[RenderableType]:
+    """The output of `ssdlab compare`: a row for each variant, requests one by one if logged, the best by each of `figures`, and remarks."""
     runs, kind = dict(comparison.items()), "variant" if comparison.variants else "scheme"
     title: list[RenderableType] = [Text(comparison.title, style="bold"), ""] if comparison.title else []
     told = shown(comparison.remarks)
     given = given_lines(comparison.changes, next(iter(runs))) if comparison.variants and len(runs) > 1 else []
-    wanted = figure_asked(figure, CHANGES.values())
+    wanted = figures_asked(figures, CHANGES.values())
     changes = change_table(runs, kind, told, comparison.half_widths, wanted) if len(runs) > 1 and comparison.seeds is None else []
     tables = (
         [comparison_table(runs, told, kind, wanted), *changes, *kinds_table(runs, told, kind)]
         if comparison.seeds is None
-        else seed_tables(comparison.seeds, told, kind, figure)
+        else seed_tables(comparison.seeds, told, kind, figures)
     )
     paired = [paired_table(next(iter(runs)), comparison.paired, kind)] if comparison.paired else []
-    best = [] if figure is None else [_best_line(comparison.outcome(figure), figure)]
+    best = [_best_line(comparison.outcome(figure), figure) for figure in figures]
     timelines = [line for label, result in runs.items() for line in _recorded(result, f" of {label}")]
     others = [*_setups(runs), *timelines, *remark_lines(told)]
     return [*title, *given, *tables, *paired, *_identities(runs), *best, *others]
@@ -345,20 +348,20 @@ SEED_COLUMNS = {
 """Figures that are shown with their interval: heading by path in a result."""
 
 
-def seed_tables(runs: Seeded, told: Shown, kind: str = "scheme", figure: str | None = None) -> list[RenderableType]:
+def seed_tables(runs: Seeded, told: Shown, kind: str = "scheme", wanted: Sequence[str] = ()) -> list[RenderableType]:
     """Means over seeds with letters of remarks, and differences from the first variant, both with their intervals.
 
     Args:
         runs: the runs.
         told: the remarks.
         kind: what the runs are.
-        figure: a further figure to show.
+        wanted: further figures to show.
     """
     seeds = f"{len(runs.seeds)} seeds ({runs.seeds[0]} to {runs.seeds[-1]})"
     apart = {f"latency_ns.{one}.p99": f"{one} p99" for one in KINDS}
     given = {place: name for place, name in apart.items() if any(place in figures for figures in runs.estimates.values())}
     columns = SEED_COLUMNS | (given if len(given) > 1 else {})
-    columns |= {place: name for name, place in figure_asked(figure, columns).items()}
+    columns |= {place: name for name, place in figures_asked(wanted, columns).items()}
     means = new_table([kind, *columns.values()])
     for label, figures in runs.estimates.items():
         means.add_row(_headed(label, told), *(marked(with_interval(place, figures.get(place)), told, place, label) for place in columns))

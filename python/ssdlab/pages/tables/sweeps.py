@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ssdlab.analysis.remarks import Remark, Shown, named, shown
-from ssdlab.pages.tables.comparisons import DISAGREE, SEED_COLUMNS, disagreeing, figure_asked, marked, value_of, with_interval
+from ssdlab.pages.tables.comparisons import DISAGREE, SEED_COLUMNS, disagreeing, figures_asked, marked, value_of, with_interval
 from ssdlab.pages.tables.layout import Captioned, new_table, titled
 from ssdlab.pages.tables.numbers import number, three, time_of
 from ssdlab.pages.tables.runs import RunData, capacity_of, remark_lines
@@ -171,7 +171,7 @@ def sweep_tables(sweep: Swept, figure: str | None = None) -> list[RenderableType
 def _sweep_points(sweep: Swept, told: Shown, figure: str | None) -> list[RenderableType]:
     """A row for each of the first points."""
     loaded = any("capacity" in point.result for point in sweep.points)
-    asked = figure_asked(figure, POINT_COLUMNS)
+    asked = figures_asked([figure], POINT_COLUMNS)
     figures = ["mean", "p99", "p99.9", "write amplification", "GC jobs", "throughput", *asked, *(["capacity"] if loaded else [])]
     table, apart = new_table([*sweep.axes, *figures]), new_table(figures)
     captions = []
@@ -230,7 +230,7 @@ def _sweep_means(sweep: Swept, told: Shown, figure: str | None) -> list[Renderab
     asked = len(sweep.axes[SEED])
     fewer = any(len(point.seeds) < asked for point in sweep.means)
     loaded = any("capacity" in point.result for point in sweep.points)
-    figures = SEED_COLUMNS | {place: name for name, place in figure_asked(figure, SEED_COLUMNS).items()}
+    figures = SEED_COLUMNS | {place: name for name, place in figures_asked([figure], SEED_COLUMNS).items()}
     columns = [*([SEED] if fewer else []), *figures.values(), *(["capacity"] if loaded else [])]
     table, apart = new_table([*sweep.means[0].values, *columns]), new_table(columns)
     captions = []
@@ -255,7 +255,7 @@ def _over_parts(sweep: Swept, figure: str | None) -> list[RenderableType]:
     """A row for each of the first points over traces, or parts of one."""
     if not sweep.part_means:
         return []
-    columns = SEED_COLUMNS | {place: name for name, place in figure_asked(figure, SEED_COLUMNS).items()}
+    columns = SEED_COLUMNS | {place: name for name, place in figures_asked([figure], SEED_COLUMNS).items()}
     table = new_table([*sweep.part_means[0].values, *columns.values()])
     for point in sweep.part_means[:POINTS_SHOWN]:
         table.add_row(*map(str, point.values.values()), *(with_interval(place, point.estimates.get(place)) for place in columns))
