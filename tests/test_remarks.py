@@ -306,6 +306,26 @@ def test_remarks_of_several_runs_are_joined() -> None:
     assert [str(remark) for remark in many] == ["r0, r1, r2 and 6 more: It is 0.5 to 8.5 % of p99. Do it. (a)"]
 
 
+def test_write_amplifications_of_unlike_variants_are_no_range() -> None:
+    """What has not settled is of one variant each: a range of unlike ones is nobody's value. Other numbers, and close values, have one."""
+
+    def told(*amplifications: float, among: int = 0) -> str:
+        drifting = {
+            f"v{at}": result(not_settled=f"Write amplification has not settled: {value:.3f}, {at + 1:+.1f} % between the halves.")
+            for at, value in enumerate(amplifications)
+        }
+        (found,) = of_comparison(drifting | {f"w{at}": result(other="") | {"remarks": []} for at in range(among)})
+        assert set(found.where) == (set(drifting) if among else set())
+        return found.headed
+
+    assert told(2.429, 8.417) == "Write amplification has not settled: 2.429 (v0), 8.417 (v1), +1.0 to +2.0 % between the halves."
+    assert told(2.429, 8.417, among=1).startswith("v0, v1: Write amplification has not settled: 2.429, 8.417, +1.0 to +2.0 %")
+    assert told(2.0, 8.0, 3.0, 4.0, 5.0).startswith("Write amplification has not settled: 2.000 (v0), 8.000 (v1), 3.000 (v2) and 2 more, +")
+    assert told(2.0, 2.01).startswith("Write amplification has not settled: 2.000 to 2.010, +"), "0.5 % is the tolerance of the core"
+    assert told(2.0, 2.011).startswith("Write amplification has not settled: 2.000 (v0), 2.011 (v1), +")
+    assert told(2.429, 2.429).startswith("Write amplification has not settled: 2.429, +")
+
+
 def test_points_of_a_sweep_are_named_by_the_values_that_they_share() -> None:
     axes: dict[str, list[Any]] = {"spare": [0.07, 0.1, 0.2], "scheme": ["npgc", "pgc"]}
 

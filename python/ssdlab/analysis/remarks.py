@@ -6,8 +6,9 @@ import functools
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from ssdlab import _core
@@ -15,6 +16,7 @@ from ssdlab.checks import few
 
 __all__ = [
     "NOTE",
+    "NOT_SETTLED",
     "WARNING",
     "Remark",
     "Shown",
@@ -222,18 +224,20 @@ def _plain(value: Any) -> Any:
 # ---- remarks of several runs -----------------------------------------------------------------------------------------
 
 NO_COLLECTION = "no-collection"
+NOT_SETTLED = "not-settled"
 FEW_BLOCKS = "few-blocks"
 MANY_BLOCKS = 100
 """Number of blocks of a pool from which on victim policies differ as on a large drive."""
 
 
-def of_runs(runs: Mapping[str, RunData]) -> list[Remark]:
+def of_runs(runs: Mapping[str, RunData], *, each: bool = False) -> list[Remark]:
     """The remarks of several runs by name.
 
-    Remarks of one condition are merged to one, with the range of its numbers. It names its runs unless it applies to all.
+    Remarks of one condition are merged to one, with the range of its numbers. It names its runs unless it applies to all. With `each`,
+    write amplifications that differ are given one by one.
     """
     own = {name: of_run(result) for name, result in runs.items()}
-    return of_named({name: [*remarks, *_few_blocks(runs, name, remarks)] for name, remarks in own.items()})
+    return of_named({name: [*remarks, *_few_blocks(runs, name, remarks)] for name, remarks in own.items()}, each=each)
 
 
 def _few_blocks(runs: Mapping[str, RunData], name: str, own: Sequence[Remark]) -> Iterator[Remark]:
@@ -251,9 +255,13 @@ def _few_blocks(runs: Mapping[str, RunData], name: str, own: Sequence[Remark]) -
 
 NUMBER = re.compile(r"(?<![\w.,-])[-+]?\d+(?:,\d{3})*(?:\.\d+)?(?![\w-])")
 """A number in a sentence, not a part of a name."""
+AMPLIFICATION = re.compile(r"\d+\.\d{3}")
+"""A write amplification, as the remark `not-settled` has it."""
+AS_GOOD_AS = 0.005
+"""Relative difference up to which write amplifications are as good as one: the rate of change up to which the core takes one as settled."""
 
 
-def of_named(runs: Mapping[str, Sequence[Remark]]) -> list[Remark]:
+def of_named(runs: Mapping[str, Sequence[Remark]], *, each: bool = False) -> list[Remark]:
     """Merges the remarks of several runs by name; see `of_runs`."""
     found: dict[tuple[str, ...], dict[str, Remark]] = {}
     for name, own in runs.items():
@@ -261,8 +269,9 @@ def of_named(runs: Mapping[str, Sequence[Remark]]) -> list[Remark]:
             found.setdefault(_condition(remark), {}).setdefault(name, remark)
     by_code: dict[tuple[str, str], list[Remark]] = {}
     for alike in found.values():
-        remark = _merged(alike)
-        by_code.setdefault((remark.code, remark.about), []).append(replace(remark, where=() if len(alike) == len(runs) else tuple(alike)))
+        where = () if len(alike) == len(runs) else tuple(alike)
+        remark = replace(_merged(alike, names_told=bool(where), each=each), where=where)
+        by_code.setdefault((remark.code, remark.about), []).append(remark)
     return [remark for remarks in by_code.values() for remark in remarks]
 
 
@@ -271,10 +280,16 @@ def _condition(remark: Remark) -> tuple[str, ...]:
     return (remark.code, remark.severity, remark.about, *(NUMBER.sub("#", text) for text in (remark.sentence, remark.remedy)))
 
 
-def _merged(alike: Mapping[str, Remark]) -> Remark:
-    """One remark for several of one condition, by run. Reasons that differ in more than numbers name their runs."""
+def _merged(alike: Mapping[str, Remark], *, names_told: bool, each: bool) -> Remark:
+    """One remark for several of one condition, by run. Reasons that differ in more than numbers name their runs.
+
+    With `each`, write amplifications that differ are given one by one: with the names of their runs, unless these are before the sentence.
+    """
     first, *_ = alike.values()
-    sentence, remedy = (_over_all([getattr(remark, part) for remark in alike.values()]) for part in ("sentence", "remedy"))
+    names = () if names_told else tuple(alike)
+    written = partial(_one_by_one, names=names) if each and first.code == NOT_SETTLED else _range
+    sentence = _over_all([remark.sentence for remark in alike.values()], written)
+    remedy = _over_all([remark.remedy for remark in alike.values()])
     reasons: dict[str, list[str]] = {}
     for name, remark in alike.items():
         reasons.setdefault(NUMBER.sub("#", remark.why), []).append(name)
@@ -282,17 +297,25 @@ def _merged(alike: Mapping[str, Remark]) -> Remark:
     return replace(first, sentence=sentence, remedy=remedy, why=" ".join(f"{names}{why}" for names, why in told if why))
 
 
-def _over_all(texts: Sequence[str]) -> str:
-    """Texts that differ in numbers as one, with the range of each number."""
-    columns = zip(*(NUMBER.findall(text) for text in texts), strict=True)
-    ranges = iter([_range(column) for column in columns])
-    return NUMBER.sub(lambda _: next(ranges), texts[0])
-
-
 def _range(numbers: Sequence[str]) -> str:
     """The least and the greatest of numbers, as text; one number if all are equal."""
     low, high = (choose(numbers, key=lambda text: float(text.replace(",", ""))) for choose in (min, max))
     return low if low == high else f"{low} to {high}"
+
+
+def _over_all(texts: Sequence[str], written: Callable[[Sequence[str]], str] = _range) -> str:
+    """Texts that differ in numbers as one, with each number over all of them `written` in words, by default its range."""
+    columns = zip(*(NUMBER.findall(text) for text in texts), strict=True)
+    ranges = iter([written(column) for column in columns])
+    return NUMBER.sub(lambda _: next(ranges), texts[0])
+
+
+def _one_by_one(numbers: Sequence[str], names: Sequence[str]) -> str:
+    """Write amplifications that differ, with the names of their runs, if any; other numbers as a range."""
+    if not all(map(AMPLIFICATION.fullmatch, numbers)) or max(map(float, numbers)) <= min(map(float, numbers)) * (1 + AS_GOOD_AS):
+        return _range(numbers)
+    told = [f"{number} ({name})" for number, name in zip(numbers, names, strict=True)] if names else numbers
+    return few(told, MOST_NAMED)
 
 
 def of_comparison(
@@ -309,7 +332,7 @@ def of_comparison(
     later = _later_seeds(of_seeds or {}, runs)
     never = list(_no_collection(runs)) if all(any(_no_collection(other)) for other in later.values()) else []
     together = [*never, *_same(runs, list(later.values())), *_seeds(runs, seeds_differ)]
-    own = of_runs(_without_false_notes(runs, later)) if later else of_runs(runs)
+    own = of_runs(_without_false_notes(runs, later) if later else runs, each=True)
     known = {(remark.code, remark.about, name) for remark in own for name in remark.where or runs}
     for seed, other in later.items():
         more = {
@@ -317,7 +340,7 @@ def of_comparison(
             for name, result in other.items()
         }
         known |= {(remark.code, remark.about, name) for name, remarks in more.items() for remark in remarks}
-        own += [replace(remark, sentence=f"Under seed {seed}: {remark.sentence}") for remark in of_named(more)]
+        own += [replace(remark, sentence=f"Under seed {seed}: {remark.sentence}") for remark in of_named(more, each=True)]
     codes = {remark.code for remark in together}
     return [*together, *(remark for remark in own if remark.code != NO_COLLECTION or NO_COLLECTION not in codes)]
 

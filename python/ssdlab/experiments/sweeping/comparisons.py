@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ssdlab.analysis.effects import Effect, effect, holm
-from ssdlab.analysis.remarks import MOST_NAMED
+from ssdlab.analysis.remarks import MOST_NAMED, NOT_SETTLED
 from ssdlab.asking.plans import value_text
 from ssdlab.checks import few
 from ssdlab.errors import UsageError
@@ -25,8 +25,8 @@ LEVEL = 0.05
 
 AMPLIFICATIONS = ("gc.write_amplification", "gc.page_write_amplification")
 """Figures that are judged only where all points have settled."""
-NOT_SETTLED, OVERLOADED = "not-settled", "overloaded"
-"""Codes of the remarks on a point that has not, and on one that was offered more than it completed."""
+OVERLOADED = "overloaded"
+"""Code of the remark on a point that was offered more than it completed."""
 TIMES = "latency_ns."
 """Begin of the figures that grow with the length of an overloaded run."""
 
