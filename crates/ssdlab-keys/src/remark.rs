@@ -272,7 +272,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "trace-changed",
         severity: Severity::Warning,
-        rule: "Reading a trace left out, moved or changed requests (`workload.trace`). A note if `workload.skip` or `workload.device` asked for all of it.",
+        rule: "Reading a trace left out, moved or changed requests (`workload.trace`), other than those that `workload.skip` leaves out. A note if `workload.device` asked for all of it.",
     },
     Code {
         name: "unaligned",

@@ -306,4 +306,7 @@ fn remarks_of_the_workload_are_among_those_of_the_run() {
         assert_eq!(found.iter().map(|remark| remark.code.as_str()).collect::<Vec<_>>(), ["no-times", "trace-changed"]);
         assert!(found[1].sentence.contains("3 unreadable lines"), "{}", found[1].sentence);
     }
+    let report = |key: &str| remarks_of_result(&serde_json::json!({ "workload": { "trace": { key: 7 } } }));
+    assert_eq!(report("skipped"), [], "the reader of the remark has asked for this");
+    assert_eq!(report("other_devices")[0].severity, Severity::Note);
 }

@@ -69,7 +69,7 @@ impl Config {
         (gc.priority == Priority::Gc).then(|| Cause {
             keys: vec!["gc.priority"],
             why: "with gc.priority = \"gc\" they go before reads".into(),
-            remedy: "Set gc.priority = \"host\" or \"fifo\" to have reads go first.".into(),
+            remedy: "Set gc.priority = \"host\" to have reads go first.".into(),
         })
     }
 }

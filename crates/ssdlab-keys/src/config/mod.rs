@@ -821,7 +821,8 @@ pub enum PreconditionKind {
     /// The drive (or only the ranges of `prefill`) is filled, then overwritten at random until write amplification is steady, without
     /// simulated time (see `settle`).
     Steady,
-    /// The drive (or only the ranges of `prefill`) is filled, then the whole trace is simulated `rounds` times.
+    /// The drive (or only the ranges of `prefill`) is filled, then the trace is simulated `rounds` times: all that the run would replay
+    /// without a number of requests, from `skip` to the end or `limit_s`.
     Trace,
 }
 

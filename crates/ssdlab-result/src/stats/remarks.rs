@@ -399,7 +399,7 @@ fn not_settled(verdict: Verdict, whole: f64, cut: bool, result: &Value) -> Optio
             (format!("Too short to judge write amplification: the host wrote {}.", of_drive(drive_writes)), "")
         }
         Verdict::Settled { amplification } if differs(whole, amplification) => (
-            format!("Write amplification has settled at {amplification:.3}; that of the whole run has its beginning in it."),
+            format!("Write amplification has settled at {amplification:.3}; that of what was measured has a beginning in it."),
             "The settled value is that of the last drive write.",
         ),
         Verdict::TooShort { drive_writes } if prepared.is_some_and(|settled| differs(whole, settled)) => (
@@ -437,7 +437,10 @@ fn settling_remedy(verdict: Verdict, cut: bool, result: &Value) -> String {
         (true, Some(times)) => format!("The trace is too short: replay it about {times} times (workload.repeat)"),
         (true, None) => "Replay the trace more often (workload.repeat)".into(),
     };
-    let without_beginning = "Leave the beginning out (--warm-up)";
+    let without_beginning = match count(result, "/warm_up/requests") {
+        0 => "Leave the beginning out (--warm-up)".into(),
+        left_out => format!("Leave more of the beginning out than {left_out} requests (--warm-up)"),
+    };
     let is_short = matches!(verdict, Verdict::TooShort { .. });
     match result.pointer("/precondition/kind").and_then(Value::as_str) {
         Some("state") => format!("{more}, or save the state after a longer run."),
@@ -635,8 +638,8 @@ fn changes(report: &Value, flow: Option<&str>) -> Option<Remark> {
         return None;
     }
     let sentence = format!("The requests are not all those of the trace{}: {}.", of_flow(flow), changes.join(", "));
-    let remedy = "See `ssdlab trace info`; workload.bad_lines, time_order, range, skip and device decide what is done.";
-    let asked = ASKED.iter().filter(|key| count(report, &format!("/trace/{key}")) > 0).count();
+    let remedy = "See `ssdlab trace info`; workload.bad_lines, time_order, range and device decide what is done.";
+    let asked = usize::from(count(report, &format!("/trace/{ASKED}")) > 0);
     let severity = if asked == changes.len() { Severity::Note } else { Severity::Warning };
     Some(Remark { severity, ..Remark::note("trace-changed", "workload.trace", sentence, remedy) })
 }
@@ -669,14 +672,13 @@ fn of_flow(flow: Option<&str>) -> String {
     flow.map_or(String::new(), |name| format!(" of flow {name}"))
 }
 
-/// Changes that the user requested, so that they need no warning.
-const ASKED: [&str; 2] = ["other_devices", "skipped"];
+/// The change that `device` asked for, so that it needs no warning.
+const ASKED: &str = "other_devices";
 
-/// Counters of changes made while reading a trace, and their descriptions.
-const TRACE_CHANGES: [(&str, &str); 8] = [
+/// Counters of changes made while reading a trace, and their descriptions, without those that `skip` left out.
+const TRACE_CHANGES: [(&str, &str); 7] = [
     ("bad_lines", "unreadable lines"),
-    ("other_devices", "requests of other volumes left out"),
-    ("skipped", "skipped"),
+    (ASKED, "requests of other volumes left out"),
     ("clamped", "times moved forward"),
     ("wrapped", "addresses wrapped"),
     ("clipped", "requests clipped"),
