@@ -85,6 +85,16 @@ def test_the_correction_is_over_everything_that_was_compared() -> None:
     assert all(one.change is not None and one.change[0] == pytest.approx(2.0, rel=0.05) for one in by_load)
 
 
+def test_what_chance_explains_only_among_many_answers_is_uncertain() -> None:
+    question = {"compare": "scheme", "values": ["pgc"], "figures": ["mean"]}
+    means = {"npgc": 1.0, "pgc": 0.975, "rwp": 1.0}
+    (alone,) = answers(means, question)
+    assert alone.judged == "lower"
+    assert alone.p is not None
+    again = answers(means, *[question] * (1 + int(0.05 / alone.p)))
+    assert {one.judged for one in again} == {"uncertain"}
+
+
 def test_a_tail_needs_enough_requests() -> None:
     question = {"compare": "scheme", "values": ["pgc"], "figures": ["p99", "p99.9"]}
     p99, p999 = answers({"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, question, count=4_000)  # two seeds each

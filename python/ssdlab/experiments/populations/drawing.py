@@ -36,7 +36,7 @@ SCANNED = 5_000_000
 MEBIBYTE = 20
 ANY_LINES = 10**9
 """Unreadable lines of a trace that are left out."""
-UNSAFE = re.compile(r"[^\w.+-]+", re.ASCII)
+UNSAFE = re.compile(r"[^\w+-]+", re.ASCII)
 LEAST = 100
 """Minimum number of requests of a piece."""
 

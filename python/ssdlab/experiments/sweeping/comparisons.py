@@ -52,10 +52,12 @@ class Comparison:
 
     @property
     def judged(self) -> str:
-        """`lower`, `higher`, `tie` or `not judged`."""
+        """`lower`, `higher`, `tie` or `not judged`; `uncertain` where chance is left out alone, and not among all that was compared."""
         if self.effect is None or self.p is None:
             return "not judged"
-        return "tie" if self.p >= LEVEL else "lower" if self.effect.mean < 0 else "higher"
+        if self.p >= LEVEL:
+            return "uncertain" if self.effect.p < LEVEL else "tie"
+        return "lower" if self.effect.mean < 0 else "higher"
 
     @property
     def change(self) -> tuple[float, float, float] | None:
