@@ -46,6 +46,8 @@ NEEDED_SOURCES = (
 CRATES = ("ssdlab-base", "ssdlab-keys", "ssdlab-trace", "ssdlab-result", "ssdlab-drive", "ssdlab")
 """The library and its parts, in the order in which they are published."""
 EVIDENCE = ("docs/studies", "docs/evidence", "docs/performance", "docs/cliffs", "site")
+TABLES = tuple(f"results/{name}/results.parquet" for name in ("baseline", "claims", "cache", "flows", "confirm"))
+"""Tables of the sweeps behind docs/baseline.md and docs/findings.md, which are too large for git; packed if they were made."""
 BUILT = re.compile(r"\.so$|/target/|__pycache__|\.venv/")
 
 
@@ -150,8 +152,11 @@ def pack_evidence() -> Path:
     run("make", "docs")
     packed = DIST / f"ssdlab-{version()}-evidence.tar.gz"
     with tarfile.open(packed, "w:gz") as archive:
-        for folder in EVIDENCE:
-            archive.add(ROOT / folder, f"ssdlab-{version()}-evidence/{folder}")
+        for path in (*EVIDENCE, *(table for table in TABLES if (ROOT / table).is_file())):
+            archive.add(ROOT / path, f"ssdlab-{version()}-evidence/{path}")
+    for table in TABLES:
+        if not (ROOT / table).is_file():
+            print(f"LEFT OUT of the evidence: {table}: docs/findings.md and docs/baseline.md say how to make it")
     return packed
 
 

@@ -19,8 +19,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import calibrated_drives
 import command_reference
-import cross
-import findings
 import stored_studies
 
 from ssdlab import _core
@@ -56,8 +54,6 @@ def made(*, drawn: bool) -> Iterator[tuple[str, str]]:
     yield "reference/cli.md", filtered(command_reference.page())
     for name, (title, path) in CSV_PAGES.items():
         yield name, f"# {title}\n\n{table(DOCS / path)}"
-    yield "findings-in-full.md", findings.page()
-    yield from cross.files()
     yield from ((f"evidence/{name}", text) for name, text in calibrated_drives.files())
     yield from of_studies(drawn=drawn)
 
