@@ -1,6 +1,6 @@
 """How much of a published gain is the choice of the baseline: gains of schemes in the sweeps of this folder, beside published numbers.
 
-    python sweeps/baseline/gains.py results/baseline [--out docs/studies]
+    python sweeps/baseline/gains.py results/baseline [--out docs]
 
 A *choice* is a drive, a load and a scope of the baseline. Its gain is the geometric mean over traces of the scheme's figure over that of
 its baseline, less 1. A pair with an overloaded point has no gain, since it grows with the length of the run. Ranges are over choices of
@@ -189,7 +189,8 @@ def picture(all_gains: pl.DataFrame, path: Path) -> None:
         panel.set_title(f"{pair.paper}: {pair.scheme}", fontsize=9)
         panel.axhline(0, color="grey", lw=0.5)
     panels[0].set_ylabel("change of the mean (%)")
-    figure.savefig(path)
+    plt.rcParams["svg.hashsalt"] = "baseline"  # the same points make the same file
+    figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
 
 
@@ -197,17 +198,17 @@ def main() -> None:
     """Prints the summary, and writes all gains and the picture."""
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     words.add_argument("folder", type=Path, help="folder of the sweep's results")
-    words.add_argument("--out", type=Path, help="folder for baseline.csv and baseline.svg")
+    words.add_argument("--out", type=Path, help="folder in whose folder studies are the tables, and in whose folder images is the picture")
     chosen = words.parse_args()
     found = gains(load(chosen.folder))
     print(table(summary(found)))
     if chosen.out is not None:
         found.select("paper", "figure", "drive", "load", "scope", "change", "traces", "overloaded").write_csv(
-            chosen.out / "baseline.csv", float_precision=4
+            chosen.out / "studies" / "baseline.csv", float_precision=4
         )
-        with (chosen.out / "baseline-published.csv").open("w", newline="") as file:
+        with (chosen.out / "studies" / "baseline-published.csv").open("w", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([BESIDE, *beside_published(found)])
-        picture(found, chosen.out / "baseline.svg")
+        picture(found, chosen.out / "images" / "baseline.svg")
 
 
 if __name__ == "__main__":

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import polars as pl
 
-KEYS = ["drive", "load", "trace"]
+KEYS = ["drive", "load", "trace", "seed"]
 
 
 def pairs(folder: Path, figure: str) -> pl.DataFrame:
-    """The logarithm of the ratio for each drive, load and trace, and whether both keep up."""
+    """The logarithm of the ratio for each drive, load, trace and seed, and whether both keep up."""
     overloaded = pl.col("remarks").fill_null("").str.split(" ").list.contains("overloaded")
-    points = pl.read_parquet(folder / "results.parquet").filter((pl.col("beside") == "nothing") & (pl.col("seed") == 1))
+    points = pl.read_parquet(folder / "results.parquet").filter(pl.col("beside") == "nothing")
     points = points.select(*KEYS, "gc", figure, keeps_up=~overloaded)
     first, whole = (points.filter(pl.col("gc") == gc) for gc in ("host first", "whole jobs, die"))
     both = first.join(whole, on=KEYS, suffix="_whole").filter((pl.col(figure) > 0) & (pl.col(f"{figure}_whole") > 0))
