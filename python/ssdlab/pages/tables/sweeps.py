@@ -38,36 +38,32 @@ class SweptPoint(Protocol):
         """The simulated numbers of the result by path."""
 
 
-class SweptMean(Protocol):
-    """A point of a sweep over its seeds (`SweepMean`)."""
+class Averaged(Protocol):
+    """Points of a sweep as one."""
 
     @property
     def values(self) -> Mapping[str, Any]:
-        """Values of the axes except `seed`, by axis."""
+        """Values of the axes that they have in common, by axis."""
+
+    @property
+    def estimates(self) -> Mapping[str, Estimate]:
+        """Mean over them, by path in a result."""
+
+
+class SweptMean(Averaged, Protocol):
+    """A point of a sweep over its seeds (`SweepMean`)."""
 
     @property
     def seeds(self) -> Sequence[int]:
         """Seeds of the finished runs."""
 
-    @property
-    def estimates(self) -> Mapping[str, Estimate]:
-        """Mean over these seeds, by path in a result."""
 
-
-class SweptParts(Protocol):
+class SweptParts(Averaged, Protocol):
     """A point of a sweep over traces, or over parts of one (`PartMean`)."""
-
-    @property
-    def values(self) -> Mapping[str, Any]:
-        """Values of the other axes, by axis, without `seed`."""
 
     @property
     def parts(self) -> int:
         """Number of parts."""
-
-    @property
-    def estimates(self) -> Mapping[str, Estimate]:
-        """Mean over these parts, by path in a result."""
 
 
 class Answered(Protocol):
