@@ -43,10 +43,13 @@ impl Touched {
             return false;
         }
         let words = self.pieces.entry(piece).or_insert_with(|| Box::new([0; WORDS]));
-        for unit in from..from + count {
-            let (word, bit) = (&mut words[(unit / 64) as usize], 1 << (unit % 64));
-            self.units += u64::from(*word & bit == 0);
-            *word |= bit;
+        let (first, last) = ((from / 64) as usize, ((from + count - 1) / 64) as usize);
+        for (index, word) in words.iter_mut().enumerate().take(last + 1).skip(first) {
+            let below = if index == first { (1 << (from % 64)) - 1 } else { 0 };
+            let above = if index == last { !(u64::MAX >> (63 - (from + count - 1) % 64)) } else { 0 };
+            let asked = !(below | above);
+            self.units += u64::from((asked & !*word).count_ones());
+            *word |= asked;
         }
         true
     }
@@ -74,9 +77,9 @@ mod tests {
         for _ in 0..2_000 {
             // Around the border of two pieces.
             let (volume, offset) = (rng.below(2) as u32, PIECE_UNITS * UNIT_BYTES - 500_000 + rng.below(1_000_000));
-            let end = offset + rng.below(20_000);
+            let end = offset + 1 + rng.below(400_000);
             touched.add(volume, offset, end);
-            set.extend((offset..end).map(|byte| (volume, byte / UNIT_BYTES)));
+            set.extend((offset..end).step_by(512).chain([end - 1]).map(|byte| (volume, byte / UNIT_BYTES)));
         }
         assert_eq!((touched.units, touched.bytes()), (set.len() as u64, 4096 * set.len() as u64));
         assert!(!touched.is_lower_bound() && touched.pieces.len() == 4);
