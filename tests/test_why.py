@@ -204,6 +204,31 @@ def test_a_write_that_waits_for_room_in_the_buffer(tmp_path: Path) -> None:
     assert "for a place in the write buffer, full with 4 units." in told(one, {"buffer": {"bytes": 4096}, "ftl": {"map_unit_bytes": 1024}})
 
 
+@pytest.mark.parametrize("passing", [True, False])
+def test_a_read_behind_an_older_write_names_it(tmp_path: Path, ssdlab_command: Ssdlab, passing: bool) -> None:
+    """Write 4 waits for room until 302.4 us. Read 5 of its bytes and read 6 of its page come in with it, 7 too if reads do not pass."""
+    keys = {**ONE_DIE, "device.blocks_per_plane": 12, "device.overprovisioning": 0.66, "ftl.map_unit_bytes": 1024}
+    keys |= {"buffer.bytes": 4096, "buffer.access_ns": 1000, "buffer.protected": True, "buffer.drain": "full", "buffer.timeout_us": 0}
+    keys |= {"buffer.reads_pass": passing}
+    rows = [*((0, "W", unit * 1024, 1024) for unit in range(4)), (10_000, "W", 4096, 512), (20_000, "R", 4096, 512)]
+    rows += [(30_000, "R", 4608, 512), (40_000, "R", 60 * 1024, 1024)]
+    found = explained(tmp_path, keys, [*rows, (5_000_000, "R", 60 * 1024, 1024)])
+    room = "which waited for a place in the write buffer"
+    assert f"It waited 282 us behind an older write (`ssdlab why --request 5` names it), {room}." in told(found[5])
+    older = {one.request: one.to_dict().get("older") for one in ssdlab.slow_requests(tmp_path / "out", requests=[4, 5, 6, 7, 8])}
+    write = {"request": 4, "kind": "write", "arrival_ns": 10_000}
+    assert older == {
+        4: None,
+        5: write | {"same": "bytes"},
+        6: write | {"same": "unit"},
+        7: None if passing else write | {"same": ""},
+        8: None,
+    }
+    shown = ssdlab_command("why", "out", "--request", "5")
+    assert "the run kept no log to find an older request in; the run is repeated" in shown.err
+    assert f"It waited 282 us behind write 4 of the same bytes (10.0 us older), {room}" in " ".join(shown.out.split())
+
+
 def test_a_write_for_which_the_buffer_waits_for_a_die(tmp_path: Path) -> None:
     """The program that makes room waits for a read: the chain goes on to the operation on the die."""
     keys = {**ONE_DIE, "device.blocks_per_plane": 12, "device.overprovisioning": 0.66, "ftl.map_unit_bytes": 1024}
@@ -648,13 +673,15 @@ def test_a_kind_is_chosen_among_those_kept_or_all_of_the_log(tmp_path: Path, ssd
     assert numbers(every, "all")[0] == [0, 3, 5, 4, 2, 1]
     assert numbers(few, "write", 2) == ([0, 3], False)
     assert numbers(log, "read", 2) == ([4, 2], True), "the three that were kept are writes"
-    ended = ssdlab_command("why", str(few), "--kind", "read").failed(2)
-    assert "no read is among the requests that the run kept: run it again with a larger --slowest N; or with --log-requests" in ended
+    assert numbers(few, "read") == ([4, 2, 1], True), "found by repeating the run with a log"
     four = folder("four", slowest=4)
-    ended_well = ssdlab_command("why", str(four), "--kind", "read", "--slowest", "2")
-    assert "1 of the 2 slowest reads are among the requests that the run kept" in ended_well.err
-    assert "Request 4, a read" in ended_well.out
-    assert "Request 0" not in ended_well.out
+    assert numbers(four, "read") == ([4], False)
+    ended = ssdlab_command("why", str(four), "--kind", "read", "--slowest", "2")
+    assert "the run kept no log of its requests to find these; the run is repeated" in ended.err
+    assert [line.split(",")[0] for line in ended.out.splitlines() if line.startswith("Request")] == ["Request 4", "Request 2"]
+    of_none = json.loads((few / "result.json").read_text()) | {"command": ""}
+    (few / "result.json").write_text(json.dumps(of_none))
+    assert "run it again with a larger slowest (--slowest) and log_requests" in ssdlab_command("why", str(few), "--kind", "read").failed(2)
     for wrong, message in (({"kind": "trim"}, "expected read, write or all"), ({"kind": "read", "requests": [1]}, "give one of them")):
         with pytest.raises(UsageError, match=message):
             ssdlab.slow_requests(few, **wrong)
@@ -695,7 +722,8 @@ def test_requests_at_a_percentile_are_those_next_to_its_rank(tmp_path: Path, ssd
     assert sorted(one.request for one in ssdlab.slow_requests(tmp_path / "warm", at="p50")) == [16, 17, 18, 19, 20]
     assert [one.request for one in ssdlab.slow_requests(tmp_path / "warm", at="p50", kind="write")] == [21]
     run("bare")
-    assert "run it again with --log-requests" in ssdlab_command("why", "bare", "--at", "p99").failed(2)
+    again, logged = (ssdlab.slow_requests(tmp_path / name, at="p90", kind="read") for name in ("bare", "log"))
+    assert ([one.request for one in again], again.repeated) == ([one.request for one in logged], True)
     for at in ("99", "p0", "p100", "p99,9", "worst", "p1.1234567"):
         with pytest.raises(UsageError, match=r"expected a percentile above p0 and below p100, such as p99\.9"):
             ssdlab.slow_requests(tmp_path / "log", at=at)
@@ -770,6 +798,8 @@ def test_a_point_of_a_sweep_is_named_by_its_values(tmp_path: Path, ssdlab_comman
     assert by_label.out == by_folder.out
     found = json.loads(by_label.out)
     assert (found["repeated"], len(found["requests"])) == (True, 2)
+    reads = json.loads(ssdlab_command("why", "s", "--of", "scheme = pgc", "--slowest", "2", "--kind", "read", "--json").out)["requests"]
+    assert [one["kind"] for one in reads] == ["read", "read"]
     assert "s: it has 2 runs: name one, such as --of 'scheme = npgc'" in ssdlab_command("why", "s").failed(2)
 
 

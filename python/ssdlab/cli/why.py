@@ -40,14 +40,14 @@ def why(
     kind: Annotated[
         str,
         typer.Option(
-            help="Explain only requests of this kind, of those that the run kept; more of them need `run --log-requests`.",
+            help="Explain only requests of this kind.",
             metavar="read|write|all",
         ),
     ] = "all",
     at: Annotated[
         str | None,
         typer.Option(
-            help="Explain the five requests (of --kind) nearest to this percentile of response times; needs `run --log-requests`.",
+            help="Explain the five requests (of --kind) nearest to this percentile of response times.",
             metavar="p50|p99.9|...",
         ),
     ] = None,
@@ -71,8 +71,6 @@ def why(
     if as_json:
         print_json(found.to_dict())
     else:
-        if question.missing:
-            warn(question.missing)
         asked = [(one, "") for one in found] if request else found.groups()
         typer.echo("\n\n".join(_told(one, others) for one, others in asked))
 

@@ -6,7 +6,7 @@ import math
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -18,10 +18,12 @@ from ssdlab.asking.plans import Slowest
 from ssdlab.checks import amount, path, shown, text, whole
 from ssdlab.errors import Error, InternalError, UsageError
 from ssdlab.experiments.loading import run_in
+from ssdlab.experiments.logged import KINDS, numbers_by_time, older_than
 from ssdlab.pages.report.runs import saved_in, undamaged, words_of
-from ssdlab.pages.why import Explained, Found, alike, found_in, paragraph, read_slowest, timeline
+from ssdlab.pages.why import Explained, Found, alike, found_in, paragraph, read_slowest, timeline, waits_for_older
 from ssdlab.runs.api import executed_run, prepared_run
 from ssdlab.runs.batch import Progress
+from ssdlab.runs.result import Result
 from ssdlab.system.folders import LOG_FILE, SLOWEST_FILE
 
 if TYPE_CHECKING:
@@ -33,8 +35,6 @@ DEFAULT_COUNT = 10
 """Number of requests to explain where the run kept none."""
 STAGES = 1 << 19
 """Number of stages of operations that a repeated run keeps at a time: about 80 MB."""
-KINDS = ("read", "write", "all")
-"""Kinds of requests that can be chosen."""
 NEAR = 5
 """Number of requests to explain at a percentile: it, and those beside it."""
 EXAMPLE = "p99.9"
@@ -140,11 +140,11 @@ def slow_requests(
         of: in the folder of a comparison or sweep, the run, by label or by folder name.
         count: explain this many of the slowest reads and writes; by default those that the run kept.
         requests: explain these requests, by number from 0, instead.
-        kind: `read` or `write`: only the slowest of this kind, of those that the run kept, or of all in its log (`log_requests`).
+        kind: `read` or `write`: only the slowest of this kind.
         at: a percentile of the response times, such as `"p99.9"`: explain the five requests of `kind` nearest to it in rank instead, the
-            nearest first. The run must have a log.
+            nearest first.
 
-    The run is repeated if it did not keep these requests.
+    The run is repeated if it did not keep these requests; twice if it kept no log (`log_requests`) to find them in.
 
     Raises:
         UsageError: the folder has no such run, the run no such request, its file of slowest requests is damaged, or it cannot be repeated.
@@ -159,8 +159,8 @@ class Question:
     """Which requests of which run are to be explained.
 
     Raises:
-        UsageError: the folder has no such run, or the run no such request; or it kept none of `kind`, and has no log to find one in; or no
-            log for a percentile; or options exclude each other.
+        UsageError: the folder has no such run, or the run no such request; or it must be repeated and cannot be; or options exclude each
+            other.
         FileError: a file cannot be read.
     """
 
@@ -177,54 +177,51 @@ class Question:
             raise UsageError("count (--slowest) and requests (--request): give one of them")
         if at is not None and (requests or count is not None):
             raise UsageError("at (--at) stands alone: leave count (--slowest) and requests (--request) out")
-        share = None if at is None else _share(at)
+        self._share = None if at is None else _share(at)
+        self._kind = kind
         self.count = None if count is None else whole("count", count, least=1)
+        self._named = bool(requests)
         self.requests = list(dict.fromkeys(whole("requests", number) for number in requests))
         self.folder = run_in(folder, of)
         _, self._result = saved_in(self.folder)
+        self._words = tuple(words_of(self._result.get("command")))
         with undamaged(self.folder):
             self._measured = sum(self._result["requests"].values())
             total = self._measured + self._result.get("warm_up", {}).get("requests", 0)
         for number in self.requests:
             if number >= total:
                 raise UsageError(f"request {number}: the run had {total:,} requests, numbered from 0")
-        self.missing = ""
-        """What of the kind cannot be shown, in words; empty if all can."""
-        if share is not None:
-            self._choose_at(share, kind)
-        elif kind != "all":
-            self._choose(kind)
+        self._needs_log = self._share is not None or (kind != "all" and not self._chosen_of_kept())
+        """Whether the requests are yet to be chosen, by a log."""
+        log = self.folder / LOG_FILE
+        self._log = log if log.is_file() else None
+        if self._needs_log and self._log is not None:
+            self._choose(self._log)
+        elif self._needs_log:
+            _ = self._command  # said before the run is repeated
 
-    def _choose(self, kind: str) -> None:
-        """Sets `requests` to the slowest of a kind.
+    def _chosen_of_kept(self) -> bool:
+        """Sets `requests` to the slowest of a kind that the run kept; returns whether these are all that are wanted.
 
-        Kept requests of a kind are its slowest, since all kinds are kept in one order. Further ones are found in the log of the run.
+        Those of a kind are its slowest, since all kinds are kept in one order.
         """
-        numbers = [one.request for one in (self._found.slowest if self._found else ()) if one.kind == kind]
-        wanted = min(self.count or len(numbers) or DEFAULT_COUNT, self._result["requests"].get(kind, 0))
+        numbers = [one.request for one in (self._found.slowest if self._found else ()) if one.kind == self._kind]
+        wanted: int = min(self.count or len(numbers) or DEFAULT_COUNT, self._result["requests"].get(self._kind, 0))
         if not wanted:
-            raise UsageError(f"{self.folder}: the run measured no {kind}s")
-        log = self.folder / LOG_FILE
-        if len(numbers) < wanted and log.is_file():
-            numbers = _by_time(log, kind)[:wanted]
-        if len(numbers) < wanted:
-            kept = f"{len(numbers):,} of the {wanted:,} slowest {kind}s are" if numbers else f"no {kind} is"
-            advice = f"run it again with a larger --slowest N; or with --log-requests, and then `ssdlab why --kind {kind}` or `--request`"
-            self.missing = f"{self.folder}: {kept} among the requests that the run kept: {advice}"
-            if not numbers:
-                raise UsageError(self.missing)
-        self.count, self.requests = None, numbers[:wanted]
+            raise UsageError(f"{self.folder}: the run measured no {self._kind}s")
+        self.count, self.requests = wanted, numbers[:wanted]
+        return len(numbers) >= wanted
 
-    def _choose_at(self, share: Fraction, kind: str) -> None:
-        """Sets `requests` to those of a kind whose rank in response time is nearest to that of a percentile, the nearest first."""
-        log = self.folder / LOG_FILE
-        if not log.is_file():
-            advice = "run it again with --log-requests (a point of a sweep: by `ssdlab run`)"
-            raise UsageError(f"{self.folder}: at (--at) needs the response time of every request: {advice}")
-        numbers = _by_time(log, kind)
+    def _choose(self, log: Path) -> None:
+        """Sets `requests`, by a log, to the slowest of a kind, or to those nearest in rank of response time to a percentile."""
+        self._needs_log = False
+        numbers = numbers_by_time(log, self._kind)
+        if self._share is None:
+            self.requests = numbers[: self.count]
+            return
         if not numbers:
-            raise UsageError(f"{self.folder}: the run measured no {'requests' if kind == 'all' else f'{kind}s'}")
-        place = len(numbers) - math.ceil(share * len(numbers))  # the percentile's nearest rank, counted from the slowest
+            raise UsageError(f"{self.folder}: the run measured no {'requests' if self._kind == 'all' else f'{self._kind}s'}")
+        place = len(numbers) - math.ceil(self._share * len(numbers))  # the percentile's nearest rank, counted from the slowest
         first = max(min(place - NEAR // 2, len(numbers) - NEAR), 0)
         near = range(first, min(first + NEAR, len(numbers)))
         self.requests = [numbers[rank] for rank in sorted(near, key=lambda rank: abs(rank - place))]
@@ -235,20 +232,26 @@ class Question:
 
     @property
     def kept(self) -> SlowRequests | None:
-        """The requests as the run kept them; `None` if it did not keep all of them."""
-        if self._found is None:
+        """The requests as the run kept them; `None` if it did not keep all of them, or if they were named and it can tell more of one."""
+        if self._found is None or self._needs_log:
             return None
         if self.requests:
             named = [one for one in map(self._found.request, self.requests) if one is not None]
-            return self._shown(named, repeated=False) if len(named) == len(self.requests) else None
+            untold = self._named and self._log is None and self._words and any(map(waits_for_older, named))
+            return self._shown(named, self._log, repeated=False) if len(named) == len(self.requests) and not untold else None
         slowest = self._found.slowest
         wanted = len(slowest) if self.count is None else min(self.count, self._measured)
-        return self._shown(slowest[:wanted], repeated=False) if 0 < wanted <= len(slowest) else None
+        return self._shown(slowest[:wanted], self._log, repeated=False) if 0 < wanted <= len(slowest) else None
 
     @property
     def lacking(self) -> str:
         """Why the run must be repeated, in words."""
-        return "the run kept no requests" if self._found is None else "these requests are not among those that the run kept"
+        if self._needs_log:
+            return "the run kept no log of its requests to find these"
+        if self._found is None:
+            return "the run kept no requests"
+        known = all(map(self._found.request, self.requests)) if self._named else False
+        return "the run kept no log to find an older request in" if known else "these requests are not among those that the run kept"
 
     def repeated(self, progress: Progress | None = None) -> SlowRequests:
         """Repeats the run, which gives the same response times, and explains the requests. `progress`: callback for its progress.
@@ -257,34 +260,61 @@ class Question:
             UsageError: the run cannot be repeated, or came out differently.
             ssdlab.Interrupted: Ctrl-C.
         """
-        words = words_of(self._result.get("command"))
-        if not words:
-            raise UsageError(
-                f"{self.folder}: the run cannot be repeated, since its command is not known (it used a policy that is not in a file, or "
-                "a pipe, or served a program): run it again with a larger slowest (--slowest)"
-            )
+        if self._needs_log:
+            logged = self._again(None, progress)
+            self._choose(_log_of(logged))
         count = 0 if self.requests else self.count or DEFAULT_COUNT
         with tempfile.TemporaryDirectory(prefix="ssdlab-") as place:
             file = Path(place) / SLOWEST_FILE
-            try:
-                prepared = prepared_run(*_options_in(words[2:]), Slowest(file, count, self.requests, STAGES))
-                batch = executed_run(prepared, progress=progress)
-                batch.raise_failure()
-            except InternalError:
-                raise
-            except Error as reason:
-                where = "it names files as seen from the folder where it was begun"
-                raise UsageError(f"{self.folder}: the run must be repeated, and cannot be: {reason} (its command: {where})") from reason
-            if batch.finished["run"].digest != self._result["digest"]:
-                changed = "its traces, presets or policies have changed since, or ssdlab has"
-                raise UsageError(f"{self.folder}: the repeated run came out differently, so that it explains nothing: {changed}")
+            again = self._again(Slowest(file, count, self.requests, STAGES), progress)
             found = read_slowest(file, self._result["digest"])
-        return self._shown(found.asked if self.requests else found.slowest, repeated=True)
+            return self._shown(found.asked if self.requests else found.slowest, _log_of(again), repeated=True)
 
-    def _shown(self, requests: Sequence[Explained], *, repeated: bool) -> SlowRequests:
+    @cached_property
+    def _command(self) -> tuple[str, ...]:
+        """The words of the command that repeats the run.
+
+        Raises:
+            UsageError: there is none.
+        """
+        if not self._words:
+            point = "the point by ssdlab.run" if "sweep" in self._result else "it"
+            advice = f"run {point} again with a larger slowest (--slowest) and log_requests (--log-requests)"
+            unknown = "its command is not known (it used a policy that is not in a file, or a pipe, or served a program)"
+            raise UsageError(f"{self.folder}: the run cannot be repeated, since {unknown}: {advice}")
+        return self._words
+
+    def _again(self, slowest: Slowest | None, progress: Progress | None) -> Result:
+        """Repeats the run with a temporary log."""
+        try:
+            options, keys = _options_in(self._command[2:])
+            prepared = prepared_run({**options, "log_requests": True}, keys, slowest)
+            batch = executed_run(prepared, progress=progress)
+            batch.raise_failure()
+        except InternalError:
+            raise
+        except Error as reason:
+            where = "it names files as seen from the folder where it was begun"
+            raise UsageError(f"{self.folder}: the run must be repeated, and cannot be: {reason} (its command: {where})") from reason
+        result = cast("Result", batch.finished["run"])
+        if result.digest != self._result["digest"]:
+            changed = "its traces, presets or policies have changed since, or ssdlab has"
+            raise UsageError(f"{self.folder}: the repeated run came out differently, so that it explains nothing: {changed}")
+        return result
+
+    def _shown(self, requests: Sequence[Explained], log: Path | None, *, repeated: bool) -> SlowRequests:
         by_number = {one.request: one for one in requests}
         ordered = [by_number[number] for number in self.requests] if self.requests else requests
-        return SlowRequests([_record(one, self._result["config"]) for one in ordered], self.folder, repeated=repeated)
+        config = self._result["config"]
+        told = ordered if log is None else [replace(one, older=older_than(log, one, config)) for one in ordered]
+        return SlowRequests([_record(one, config) for one in told], self.folder, repeated=repeated)
+
+
+def _log_of(result: Result) -> Path:
+    """The temporary log of a run that was repeated. It is there as long as the result."""
+    if result.request_log is None:
+        raise InternalError("the repeated run has no log")
+    return result.request_log
 
 
 def _share(at: str) -> Fraction:
@@ -298,26 +328,6 @@ def _share(at: str) -> Fraction:
     if not share:
         raise UsageError(f"at (--at) = {shown(at)}: expected a percentile above p0 and below p100, such as {EXAMPLE}")
     return share
-
-
-def _by_time(log: Path, kind: str) -> list[int]:
-    """Numbers of the requests of a kind after the warm-up, from the log of a run: the slowest first; of equal ones, the first to arrive.
-
-    Raises:
-        UsageError: the file is no log of requests.
-    """
-    import pyarrow as pa  # noqa: PLC0415 (it takes a while to import)
-    import pyarrow.compute as pc  # noqa: PLC0415
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    try:
-        table = pq.read_table(log, columns=["index", "kind", "response_ns", "warm_up"])
-        kinds = pa.array(KINDS[:-1] if kind == "all" else [kind])
-        chosen = table.filter(pc.and_(pc.is_in(table["kind"].cast(pa.string()), kinds), pc.invert(table["warm_up"])))
-    except (pa.ArrowException, OSError, KeyError) as reason:
-        raise UsageError(f"{log}: not a log of requests, or damaged: {reason}; run it again") from reason
-    order = [("response_ns", "descending"), ("index", "ascending")]
-    return [int(number) for number in chosen.sort_by(order)["index"].to_pylist()]
 
 
 def _record(one: Explained, config: Mapping[str, Any]) -> SlowRequest:

@@ -11,13 +11,14 @@
 from ssdlab.pages.why.decoding import DamagedError, explained_from
 from ssdlab.pages.why.explained import Found, found_in, read_slowest
 from ssdlab.pages.why.lines import timeline
-from ssdlab.pages.why.records import Explained
-from ssdlab.pages.why.words import buffer_units, of_segment, paragraph, title
+from ssdlab.pages.why.records import Explained, Older
+from ssdlab.pages.why.words import buffer_units, of_segment, paragraph, title, waits_for_older
 
 __all__ = [
     "DamagedError",
     "Explained",
     "Found",
+    "Older",
     "buffer_units",
     "explained_from",
     "found_in",
@@ -26,4 +27,5 @@ __all__ = [
     "read_slowest",
     "timeline",
     "title",
+    "waits_for_older",
 ]

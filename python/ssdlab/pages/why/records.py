@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
-__all__ = ["Explained", "Job", "Operation", "Overlap", "PageOperation", "Record", "Segment", "Share", "Stage"]
+__all__ = ["Explained", "Job", "Older", "Operation", "Overlap", "PageOperation", "Record", "Segment", "Share", "Stage"]
 
 
 @dataclass(frozen=True)
@@ -134,6 +134,17 @@ class PageOperation(Record):
 
 
 @dataclass(frozen=True)
+class Older(Record):
+    """An older write or trim that a read waited behind: the read came in when it did."""
+
+    request: int
+    kind: str
+    arrival_ns: int
+    same: str
+    """What both have in common: `bytes`, a mapping `unit`, or nothing, where no read passes a write that waits (`buffer.reads_pass`)."""
+
+
+@dataclass(frozen=True)
 class Explained(Record):
     """A request, and why it took as long as it did."""
 
@@ -154,6 +165,8 @@ class Explained(Record):
     blocked_by: str | None = None
     known_from_ns: int | None = None
     """From this time on all operations were still recorded; `None` if none is missing."""
+    older: Older | None = None
+    """The older request that a read waited behind, found in the log of requests; not in the file."""
 
     def all_segments(self) -> Iterator[Segment]:
         """Segments of the request and of its page operations."""

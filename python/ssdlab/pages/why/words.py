@@ -10,10 +10,12 @@ from ssdlab.pages.why.names import SERVED, TRIGGERS
 from ssdlab.pages.why.phrases import die_of, job_of, of_operation, of_share, page_name, reason, since, when
 from ssdlab.pages.why.records import Explained, Overlap, Segment
 
-__all__ = ["LONG", "of_segment", "paragraph", "title"]
+__all__ = ["LONG", "buffer_units", "of_segment", "paragraph", "title", "waits_for_older"]
 
 LONG = 0.02
 """Share of the response time from which on a segment, or segments of one reason together, have a sentence of their own."""
+OF_WRITES = frozenset(("buffer_full", "pace", "write_rate"))
+"""Reasons to wait that only a write has. A read has them from an older write that it waits behind."""
 NAMED = 3
 """Number of operations, stretches and page operations that a sentence names."""
 
@@ -51,6 +53,8 @@ def buffer_units(config: Mapping[str, Any]) -> int | None:
 
 def of_segment(one: Explained, segment: Segment, units: int | None = None) -> str:
     """A segment: for how long the request waited for what, or where it was served."""
+    if one.kind == "read" and any(share.what in OF_WRITES for share in segment.shares):
+        return _behind_older(one, segment, units)
     if len(segment.shares) > 1:
         parts = ", ".join(f"{duration(share.ns)} {of_share(share, units)}" for share in segment.shares)
         return f"it spent {duration(segment.ns)}, in an order that is not known: {parts}"
@@ -64,6 +68,33 @@ def of_segment(one: Explained, segment: Segment, units: int | None = None) -> st
     if share.what == "buffer_full" and not segment.pages and one.drives == 1 and one.known_from_ns is None:
         return f"{words}; no program of the buffer ended then: a trim made room"
     return words
+
+
+def waits_for_older(one: Explained) -> bool:
+    """Whether the request is a read that waited behind an older write."""
+    return one.kind == "read" and any(share.what in OF_WRITES for share in one.shares)
+
+
+def _behind_older(one: Explained, segment: Segment, units: int | None) -> str:
+    """A segment in which a read waited behind an older write, for what the write needed."""
+    needed = [share for share in segment.shares if share.what in OF_WRITES]
+    others = [share for share in segment.shares if share.what not in OF_WRITES]
+    ns = sum(share.ns for share in needed)
+    reasons = [reason(needed[0], units)] if len(needed) == 1 else [f"{duration(share.ns)} {reason(share, units)}" for share in needed]
+    words = f"{duration(ns)} behind {_older(one)}, which waited {' and '.join(reasons)}"
+    if not others:
+        return f"it waited {words}"
+    parts = ", ".join(f"{duration(share.ns)} {of_share(share, units)}" for share in others)
+    return f"it spent {duration(segment.ns)}, in an order that is not known: {parts}, and waiting {words}"
+
+
+def _older(one: Explained) -> str:
+    """The older request that a read waited behind, as far as it is known."""
+    if one.older is None:
+        return f"an older write (`ssdlab why --request {one.request}` names it)"
+    same = {"bytes": " of the same bytes", "unit": " of the same mapping unit"}.get(one.older.same, "")
+    before = duration(one.arrival_ns - one.older.arrival_ns)
+    return f"{one.older.kind} {one.older.request:,}{same} ({before} older)"
 
 
 def _grouped(segments: Iterable[Segment]) -> list[list[Segment]]:
