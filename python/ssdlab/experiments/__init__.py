@@ -12,6 +12,7 @@ A module imports only from modules above it in this table, and from rooms below 
 | `contest` | how does a policy of the user's own rank beside the built-in ones? |
 | `loading` | what is in a folder of saved results? |
 | `artifact` | what does a reviewer need to repeat a paper's studies and runs? |
+| `logged` | which requests of a log were slowest, and which older ones did they wait behind? |
 | `explaining` | why were requests of a saved run slow? |
 | `exploring` | what happens if a key is changed? (the local what-if page) |
 | `saved_pages` | how is the page of saved results written again? |
