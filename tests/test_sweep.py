@@ -294,6 +294,23 @@ def test_a_figure_over_an_axis(tmp_path: Path) -> None:
     assert [label.get_text() for label in one.get_xticklabels()] == ["npgc", "pgc"]
 
 
+def test_the_upright_label_of_a_narrow_figure_is_not_clipped() -> None:
+    result = sweep({**GRID, "gc.soft": [0.1, 0.12, 0.15]})
+    for column in ("latency_ns.read.p99", "gc.page_write_amplification"):
+        for width, height in (("3.4in", None), ("2in", None), ("2.4in", "1.5in")):
+            sheet = result.plot(column, "gc.soft", width=width, height=height).sheet
+            sheet.draw_without_rendering()
+            panel, label = sheet.axes[0].get_window_extent(), sheet.axes[0].yaxis.label
+            assert label.get_window_extent().height <= 1.05 * panel.height, (column, width)
+            assert label.get_window_extent().x0 >= 0
+        both = result.plot(column, "gc.soft", panels_by="scheme", width="2in", height="2in").sheet
+        both.draw_without_rendering()
+        assert both.get_supylabel(), column
+        (named,) = [text for text in both.texts if text.get_text() == both.get_supylabel()]
+        box = named.get_window_extent()
+        assert 0 <= box.y0 < box.y1 <= both.bbox.height
+
+
 def test_a_figure_has_a_panel_for_each_value_of_an_axis() -> None:
     result = sweep({**GRID, "gc.soft": [0.1, 0.12, 0.15]})
     picture = result.plot("latency_ns.all.mean", panels_by="scheme")

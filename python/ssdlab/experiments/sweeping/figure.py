@@ -32,6 +32,7 @@ from ssdlab.pages.report.words import described, key_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.text import Text
 
 __all__ = ["Wanted", "figure"]
 
@@ -105,14 +106,15 @@ class _SweepPicture(Picture):
             axes.set_visible(False)
         (sheet.supxlabel if count > 1 else grid[0].set_xlabel)(key_label(self._x.name), fontsize=look.font)
         unit = self._upright(grid[0])
-        (sheet.supylabel if count > 1 else grid[0].set_ylabel)(label_of("", self._y, unit), fontsize=look.font)
+        named = (sheet.supylabel if count > 1 else grid[0].set_ylabel)(label_of("", self._y, unit), fontsize=look.font)
         bold = {"size": look.font + 1, "weight": "bold"}
         if keys:
             of_keys: dict[str, Any] = {"ncols": keys, "fontsize": look.font, "columnspacing": 1.2, "handlelength": 2.6}
             titled = {"title": self.title, "title_fontproperties": bold} if look.title else {}
             sheet.legend(*grid[0].get_legend_handles_labels(), loc="outside upper center", **of_keys, **titled)
         elif look.title:
-            sheet.suptitle(self.title, **bold)
+            sheet.suptitle(wrapped(self.title, width, look.font + 1), **bold)
+        _fit_upright(sheet, named, (height - texts) if count > 1 else grid[0])
         return sheet
 
     def _panel(self, axes: Axes, panel: _Panel, width: float) -> None:
@@ -176,6 +178,23 @@ class _SweepPicture(Picture):
 def _shown(estimate: Estimate) -> Sequence[float]:
     """The values by which a scale is chosen: the mean, or all values if the seeds disagree."""
     return estimate.values if estimate.disagree else [estimate.mean]
+
+
+def _fit_upright(sheet: Sheet, label: Text, along: Axes | float) -> None:
+    """Breaks the upright label of an axis into lines, and shrinks it, to be no longer than its axes, or than a length in inches."""
+    words, font = label.get_text().split(), float(label.get_fontsize())
+    if isinstance(along, float):
+        room = along
+    else:  # how high they are depends on ticks and other labels
+        label.set_text("")
+        sheet.draw_without_rendering()
+        room = along.bbox.height / sheet.dpi
+    lines = [words[0]]
+    for word in words[1:]:
+        longer = f"{lines[-1]} {word}"
+        lines = [*lines[:-1], longer] if text_width(longer, font) <= room else [*lines, word]
+    longest = max(text_width(line, font) for line in lines)
+    label.set(text="\n".join(lines), fontsize=font * min(1.0, room / longest))
 
 
 def _ends(every: Sequence[Estimate]) -> tuple[float, float]:
