@@ -12,10 +12,13 @@ import pytest
 
 import ssdlab
 from conftest import DRIVE, Ssdlab
+from ssdlab.analysis.uncertainty import estimates
 from ssdlab.asking.plans import value_text
 from ssdlab.experiments.sweeping.comparisons import Comparison, comparisons, in_words
 from ssdlab.experiments.sweeping.definition import define
-from ssdlab.experiments.sweeping.points import SweepPoint
+from ssdlab.experiments.sweeping.doubts import OF_PARTS
+from ssdlab.experiments.sweeping.outcome import Change, Pairs
+from ssdlab.experiments.sweeping.points import SweepMean, SweepPoint
 from ssdlab.runs.result import Result
 
 TABLE: dict[str, Any] = {
@@ -113,6 +116,58 @@ def test_write_amplification_is_judged_only_where_it_has_settled() -> None:
     assert pgc.note == "write amplification has not settled at 12 of 24 points"
     assert (pgc_mean.judged, pgc_mean.note) == ("lower", "")
     assert (rwp.judged, rwp.note) == ("lower", "")
+
+
+def of_parts(count: int, prepared: dict[str, Any], *, parts: int = 4, trace: str = "a.csv") -> tuple[list[Comparison], list[Change]]:
+    """Answers and changes for parts of a trace, none of which has settled: pgc has 0.8 times the amplification and times of npgc, about."""
+    question = {"compare": "scheme", "figures": ["write-amplification", "p99"]}
+    grid = {"scheme": ["npgc", "pgc"], "skip": [5 * part for part in range(parts)]}
+    sweep = define("sweep", {"grid": grid, "questions": [question], "trace": trace})
+    points = []
+    for point in sweep.points():
+        skip = point.values["skip"]
+        factor = (1 + 0.1 * skip) * (0.8 + 0.002 * skip if point.values["scheme"] == "pgc" else 1)
+        of_trace = {"workload": {"trace": trace, "skip": skip}}
+        data = {"seed": 1, "latency_ns": {"all": {"p99": 1e6 * factor, "count": count}}, "gc": {"write_amplification": 3 * factor}}
+        data |= {"remarks": [{"code": "not-settled"}], "precondition": prepared, "config": of_trace}
+        points.append(SweepPoint(dict(point.values), Result(data)))
+    found = [SweepMean(point.values, (1,), estimates([point.measures]), [point]) for point in points]
+    pairs = Pairs(found, {"scheme": ["npgc", "pgc"]}, ["skip"])
+    return comparisons(sweep.questions, points), [next(pairs.changes(path)) for path in ("gc.write_amplification", "latency_ns.all.p99")]
+
+
+@pytest.mark.parametrize("prepared", [{"kind": "state"}, {"kind": "steady", "steady": True}, {"kind": "trace", "settled": True}])
+def test_parts_that_began_settled_are_samples_of_write_amplification(prepared: dict[str, Any]) -> None:
+    (amplification, _), (change, _) = of_parts(10**6, prepared)
+    assert (amplification.judged, amplification.workloads, amplification.note) == ("lower", 4, OF_PARTS)
+    assert amplification.change is not None
+    assert amplification.change[0] == pytest.approx(-0.185, abs=0.01)
+    assert (change.differs, len(change.estimate.values)) == (True, 4), "changes do not contradict answers"
+
+
+@pytest.mark.parametrize("prepared", [{"kind": "fill"}, {"kind": "steady", "steady": False}, {"kind": "trace", "settled": False}])
+def test_parts_that_began_unsettled_are_not(prepared: dict[str, Any]) -> None:
+    (amplification, _), (change, _) = of_parts(10**6, prepared)
+    note = "write amplification has not settled at 8 of 8 points: begin each part in a settled state (state)"
+    assert (amplification.judged, amplification.note, change.doubt, change.differs) == ("not judged", note, note, None)
+    (alone, _), _ = of_parts(10**6, {"kind": "state"}, parts=1)
+    assert alone.note.startswith("write amplification has not settled at 2 of 2 points"), "one part is no sample"
+
+
+def test_percentiles_of_parts_count_the_requests_of_all() -> None:
+    """p99 takes 1,000 independent requests of all parts, and 100 of each."""
+
+    def told(count: int, parts: int) -> tuple[str, str]:
+        (_, p99), (_, change) = of_parts(count, {"kind": "state"}, parts=parts)
+        assert change.doubt == p99.note
+        assert (change.differs is None) == (p99.judged == "not judged")
+        return p99.judged, p99.note
+
+    assert told(250, 4) == ("lower", "")
+    more = "5 times as much of the trace would do, or ask for the mean"
+    assert told(50, 4) == ("not judged", f"rests on about 200 independent requests of 4 parts, 1,000 needed: {more}")
+    longer = "a part has about 80 independent requests, 100 needed: parts 1.3 times as long would do"
+    assert told(80, 13) == ("not judged", longer)
 
 
 def test_whether_a_change_depends_on_another_axis() -> None:

@@ -67,6 +67,20 @@ def test_with_one_seed_the_interval_is_over_the_pairs() -> None:
     assert scheme.estimate.values == (-0.5, pytest.approx(-0.2))
 
 
+def test_with_several_workloads_the_interval_is_over_them() -> None:
+    """Of two values of gc.soft each: -50 and -30 %, mean -40 %, at load a, and twice -20 % at load b."""
+    numbers = {"a": ((10.0, 5.0), (10.0, 7.0)), "b": ((20.0, 16.0), (30.0, 24.0))}
+    grid = [
+        point({"scheme": scheme, "load": load, "gc.soft": soft}, [numbers[load][soft][place]] * 3)
+        for place, scheme in enumerate(("npgc", "pgc"))
+        for load in numbers
+        for soft in (0, 1)
+    ]
+    scheme, load, _ = Pairs(grid, {**AXES, "gc.soft": [0, 1]}, ["load"]).changes(P99)
+    assert scheme.estimate.values == (pytest.approx(-0.4), pytest.approx(-0.2))
+    assert len(load.estimate.values) == 3, "along the axis of workloads itself it is over seeds"
+
+
 def test_seeds_that_only_some_points_have_are_not_mixed() -> None:
     """A run is missing at load b: then there is no mean over both loads under each seed."""
     grid = [*GRID[:3], point({"scheme": "pgc", "load": "b"}, [18.0, 16.0], seeds=(1, 3))]
@@ -156,7 +170,7 @@ def test_the_best_by_a_percentile_is_judged_from_as_many_independent_requests_as
     assert f"{few}340 requests a run would do." in found(150)
     assert "differs beyond" not in found(150)
     of_trace = few.removesuffix("about 7 seeds or ")
-    assert f"{of_trace}workload.repeat = 5 would do." in found(150, config={"workload": {"trace": "a.csv", "repeat": 2}})
+    assert f"{of_trace}about 340 requests of a trace would do, or" in found(150, config={"workload": {"trace": "a.csv", "repeat": 2}})
     assert "not judged" not in found(334)
     assert "it differs beyond the interval." in found(334)
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ssdlab.analysis.effects import Effect, effect, holm
-from ssdlab.analysis.remarks import MOST_NAMED, NOT_SETTLED
+from ssdlab.analysis.remarks import MOST_NAMED
 from ssdlab.asking.plans import value_text
 from ssdlab.checks import few
 from ssdlab.errors import UsageError
-from ssdlab.experiments.sweeping.independence import too_few
+from ssdlab.experiments.sweeping.doubts import OF_PARTS, doubt, is_of_parts
 from ssdlab.experiments.sweeping.points import SEED, SweepPoint
 from ssdlab.experiments.sweeping.questions import Question
 from ssdlab.pages.report.leader import SHORT
@@ -23,8 +23,6 @@ __all__ = ["ABOUT", "COLUMNS", "Answers", "Comparison", "comparisons", "in_words
 LEVEL = 0.05
 """Corrected p-value below which a difference is said to be one."""
 
-AMPLIFICATIONS = ("gc.write_amplification", "gc.page_write_amplification")
-"""Figures that are judged only where all points have settled."""
 OVERLOADED = "overloaded"
 """Code of the remark on a point that was offered more than it completed."""
 TIMES = "latency_ns."
@@ -225,7 +223,7 @@ def _answer(question: Question, value: str, figure: str, at: Mapping[str, Any], 
         found.setdefault(workload, {}).setdefault(seed, []).append(change)
     groups = [[math.fsum(of) / len(of) for of in seeds.values()] for seeds in found.values()]
     seeds = max(map(len, groups), default=0)
-    note = _doubt(figure, pairs, len(changes))
+    note = _doubt(question, figure, pairs, len(changes))
     judged: Effect | None = None
     if not note:
         try:
@@ -246,18 +244,15 @@ def _conditions(question: Question, figure: str, pairs: Sequence[_Pair], workloa
             if question.across
             else "no axis of workloads: the interval is over seeds of one"
         )
-    overloaded, count = _with(OVERLOADED, pairs)
+    points = _points(pairs)
+    if is_of_parts(figure, points, question.across):
+        yield OF_PARTS
+    overloaded = sum(any(remark.code == OVERLOADED for remark in point.result.remarks) for point in points)
     if overloaded and figure.startswith(TIMES):
-        yield f"{overloaded:,} of {count:,} points are overloaded: how large the change is depends on the length of the runs"
+        yield f"{overloaded:,} of {len(points):,} points are overloaded: how large the change is depends on the length of the runs"
 
 
-def _with(code: str, pairs: Sequence[_Pair]) -> tuple[int, int]:
-    """The number of points with a remark, and of all points."""
-    points = {id(point): point for pair in pairs for point in pair.points}.values()
-    return sum(any(remark.code == code for remark in point.result.remarks) for point in points), len(points)
-
-
-def _doubt(figure: str, pairs: Sequence[_Pair], having: int) -> str:
+def _doubt(question: Question, figure: str, pairs: Sequence[_Pair], having: int) -> str:
     """Why a comparison cannot be judged; empty if it can. `having`: number of pairs with the figure."""
     if not pairs:
         return "no pair of points was run"
@@ -265,13 +260,12 @@ def _doubt(figure: str, pairs: Sequence[_Pair], having: int) -> str:
         return "no run has the figure, or it is 0"
     if having < len(pairs):
         return f"{len(pairs) - having:,} of {len(pairs):,} pairs lack the figure, or it is 0"
-    if figure in AMPLIFICATIONS:
-        unsettled, count = _with(NOT_SETTLED, pairs)
-        return f"write amplification has not settled at {unsettled:,} of {count:,} points" if unsettled else ""
-    over_seeds: dict[str, list[SweepPoint]] = {}
-    for point in {id(point): point for pair in pairs for point in pair.points}.values():
-        over_seeds.setdefault(_text({axis: value for axis, value in point.values.items() if axis != SEED}), []).append(point)
-    return too_few(figure, over_seeds.values())
+    return doubt(figure, _points(pairs), question.across)
+
+
+def _points(pairs: Sequence[_Pair]) -> list[SweepPoint]:
+    """The points of pairs, each once."""
+    return list({id(point): point for pair in pairs for point in pair.points}.values())
 
 
 def _plain(value: Any) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from ssdlab.analysis.remarks import named, replays
 from ssdlab.analysis.uncertainty import Estimate, relative_differences
 from ssdlab.asking.plans import value_text
-from ssdlab.experiments.sweeping.independence import too_few
+from ssdlab.experiments.sweeping.doubts import doubt, too_few
 from ssdlab.experiments.sweeping.points import SweepMean
 from ssdlab.pages.report.leader import SHORT, known_figure
 from ssdlab.pages.report.runs import Run
@@ -73,7 +73,7 @@ class Change:
     axis: str
     value: Any
     estimate: Estimate
-    """Over seeds, each with the mean over all pairs of points; with one seed, over the pairs."""
+    """Over workloads, each with the mean over all pairs of points; of one workload over seeds; with one seed, over the pairs."""
     least: float
     """The smallest difference of a pair, over its seeds."""
     most: float
@@ -81,11 +81,13 @@ class Change:
     """Number of pairs of points that differ in this axis only."""
     left_out: int
     """Number of further pairs without a relative difference, since the figure is 0 or absent."""
+    doubt: str = ""
+    """Why the difference is not judged, as for questions; empty if it is."""
 
     @property
     def differs(self) -> bool | None:
         """Whether the difference exceeds its interval; `None` if it is not known."""
-        return _is_apart(self.estimate)
+        return None if self.doubt else _is_apart(self.estimate)
 
 
 def best(points: Sequence[SweepMean], place: Place) -> Best | None:
@@ -151,6 +153,8 @@ class Pairs:
 
     points: Sequence[SweepMean]
     axes: Mapping[str, Sequence[Any]]
+    loads: Sequence[str] = ()
+    """Axes of workloads."""
 
     @cached_property
     def _found(self) -> list[tuple[str, Any, list[tuple[SweepMean, SweepMean]]]]:
@@ -170,10 +174,15 @@ class Pairs:
     def changes(self, place: str) -> Iterator[Change]:
         """The differences of a figure along all axes. Without a pair there is none."""
         for axis, value, pairs in self._found:
-            told = [found for base, other in pairs if (found := _relative(base, other, place)) is not None]
-            if told:
+            having = [(base, other, found) for base, other in pairs if (found := _relative(base, other, place)) is not None]
+            if having:
+                told = [found for _, _, found in having]
                 means = [math.fsum(values) / len(values) for _, values in told]
-                yield Change(axis, value, _over_all(told, means), min(means), max(means), len(told), len(pairs) - len(told))
+                across = [load for load in self.loads if load != axis]
+                workloads = [value_text({load: base.values[load] for load in across}) for base, _, _ in having]
+                why = doubt(place, [run for base, other, _ in having for run in (*base.runs, *other.runs)], across)
+                over = _over_all(told, means, workloads)
+                yield Change(axis, value, over, min(means), max(means), len(told), len(pairs) - len(told), why)
 
 
 def _relative(base: SweepMean, other: SweepMean, place: str) -> tuple[tuple[int, ...], list[float]] | None:
@@ -185,16 +194,19 @@ def _relative(base: SweepMean, other: SweepMean, place: str) -> tuple[tuple[int,
     return (seeds, [late / early - 1 for early, late in zip(before, after, strict=True)]) if seeds and all(before) else None
 
 
-def _over_all(pairs: Sequence[tuple[tuple[int, ...], Sequence[float]]], means: Sequence[float]) -> Estimate:
-    """The mean over pairs of points, from the seeds and the differences of each, and their means.
+def _over_all(pairs: Sequence[tuple[tuple[int, ...], Sequence[float]]], means: Sequence[float], workloads: Sequence[str]) -> Estimate:
+    """The mean over pairs of points, from the seeds and the differences of each, their means and their workloads.
 
-    Its interval is over seeds, which are random, and not over the points, which were chosen: all pairs have their seeds in common, so the
-    mean over them under one seed is one value. With one seed, or if runs are missing, the interval is over the pairs; it then says how
-    evenly the difference holds over the other axes.
+    Its interval is over what is random, and not over points, which were chosen. With several workloads it is over their means, as that of
+    a question. With one it is over seeds: all pairs have their seeds in common, so the mean over them under one seed is one value. With one
+    seed, or if runs are missing, the interval is over the pairs; it then says how evenly the difference holds over the other axes.
     """
     seeds = {seeds for seeds, _ in pairs}
     values = means
-    if len(seeds) == 1 and len(next(iter(seeds))) > 1:
+    if len(set(workloads)) > 1:
+        of_load = [[mean for mean, own in zip(means, workloads, strict=True) if own == load] for load in dict.fromkeys(workloads)]
+        values = [math.fsum(of) / len(of) for of in of_load]
+    elif len(seeds) == 1 and len(next(iter(seeds))) > 1:
         values = [math.fsum(of_seed) / len(pairs) for of_seed in zip(*(values for _, values in pairs), strict=True)]
     return Estimate.of(values, least=-1.0 if min(values) >= -1 else -math.inf)
 
@@ -316,7 +328,7 @@ def _rates(found: Best) -> str:
 def _alike(found: Best) -> str:
     """How many other points are not known to differ from the best, as the end of a sentence."""
     if len(found.point.seeds) < 2:
-        advice = "" if replays(found.point.runs[0].result) else " (seeds = 5)"
-        return f". One seed: whether that is chance is not known{advice}."
+        advice = "cut the trace into parts, by an axis skip" if replays(found.point.runs[0].result) else "seeds = 5"
+        return f". One seed: whether that is chance is not known ({advice})."
     text = f". {found.alike:,} others may be as good." if found.alike > 1 else "."
     return f"{text} Run the best again with new seeds." if found.others > FEW_POINTS else text

@@ -63,6 +63,7 @@ ANSWERS = """<section id="questions"><h2>Questions</h2><p class="muted">{about}<
 """
 END_OF_FOUND = "</div>\n"
 OVER_SEEDS = "± is the 95 % interval over seeds."
+OVER_LOADS = "± is the 95 % interval over workloads; along their own axis over seeds, or over pairs of points."
 OVER_PAIRS = "One seed: ± is the 95 % interval over pairs of points, not over chance."
 POINTS = """<section id="points"><h2>Points</h2><p class="muted">A heading sorts, the choices show a part. {seeds}{pages}</p>
 <div id="filters" class="choices" role="group" aria-label="Which points are shown"></div><p id="shown" role="status" class="muted"></p>
@@ -89,6 +90,7 @@ def page(sweep: SweepResult, folder: Path) -> str:
     """
     title = f"Sweep over {', '.join(axis for axis in sweep.axes if axis != SEED) or SEED}"
     data, several, told = _data(sweep, folder), bool(sweep.means), shown(sweep.remarks)
+    interval = OVER_LOADS if sweep.workloads else OVER_SEEDS if several else OVER_PAIRS
     body = [
         bar([]),
         "<main>\n",
@@ -97,7 +99,10 @@ def page(sweep: SweepResult, folder: Path) -> str:
         *_lead(sweep),
         FIGURES.format(about=_about(sweep)),
         "<noscript><p>Figures and table need JavaScript; results.csv has all numbers.</p></noscript>\n",
-        CHANGES.format(interval=OVER_SEEDS if several else OVER_PAIRS, table=scroll("<table id=changes></table>", "Changes"))
+        CHANGES.format(
+            interval=interval,
+            table=scroll("<table id=changes></table>", "Changes"),
+        )
         if sweep.compared
         else "",
         END_OF_FOUND,
@@ -201,7 +206,7 @@ def _index(axis: SweepAxis, value: Any) -> int:
 def _figures(sweep: SweepResult) -> list[dict[str, Any]]:
     """The figures that are not zero at every point."""
     found = [point.figures for point in sweep]
-    pairs = Pairs(sweep.groups, {axis: values for axis, values in sweep.compared.items() if len(values) <= MOST_CHANGES})
+    pairs = Pairs(sweep.groups, {axis: values for axis, values in sweep.compared.items() if len(values) <= MOST_CHANGES}, sweep.workloads)
     told = shown(sweep.remarks)
     having = (place for place in places() if any(isinstance(row.get(place.place), int | float) and row[place.place] for row in found))
     return [_figure(place, sweep, [row.get(place.place) for row in found], pairs, told) for place in having]
@@ -250,7 +255,7 @@ def _change(change: Change) -> list[str]:
     """The cells of a row in the table of differences: axis, value, difference, what it means, the range of the pairs, their number."""
     value = change.value if isinstance(change.value, str) else value_text(change.value)
     of = change.estimate
-    judged = {None: "not judged" if of.disagree or of.half is None else "", True: "", False: "tie"}[change.differs]
+    judged = {None: "not judged" if change.doubt or of.disagree or of.half is None else "", True: "", False: "tie"}[change.differs]
     spread = f"{percent(change.least) or '0.0 %'} to {percent(change.most) or '0.0 %'}" if change.pairs > 1 else ""
     left_out = f" of {change.pairs + change.left_out:,}" if change.left_out else ""
     return [change.axis, value, relative(of), judged, spread, f"{change.pairs:,}{left_out}"]

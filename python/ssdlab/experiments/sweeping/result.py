@@ -154,7 +154,7 @@ class SweepResult(Sequence[SweepPoint]):
         path = SHORT.get(text("figure", figure), figure)
         if path not in self._numbers:
             raise UsageError(f"{figure}: no such figure{nearest(figure, [*SHORT, *self._numbers])}")
-        return list(Pairs(self.groups, self.compared).changes(path))
+        return list(Pairs(self.groups, self.compared, self.workloads).changes(path))
 
     def outcome(self, figure: str | None = None) -> str:
         """The best point by a figure, as for `best`, in words, or that of each workload; empty if no point has the figure."""
