@@ -266,5 +266,13 @@ def test_answers_fit_into_80_columns() -> None:
         assert sum(widths) + 2 * len(widths) <= 80
     (read,) = [note for note in found[0].notes if note.endswith("no run has the figure, or it is 0")]
     assert read.startswith("pgc, latency_ns.read.p99_9; rwp, latency_ns.read.p99_9: ")
-    assert len(found[1].notes) == 1
+    assert len(found[1].notes) == 2
     assert "pgc" not in found[1].notes[0]
+
+
+def test_how_to_ask_about_other_pairs_is_said_where_none_does() -> None:
+    means, hint = {"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, 'other pairs: a further question with against = "pgc"'
+    question = {"compare": "scheme", "figures": ["mean"]}
+    assert [one.notes for one in in_words(answers(means, question))] == [[hint]]
+    assert [one.notes for one in in_words(answers(means, question, {**question, "against": "pgc", "values": ["rwp"]}))] == [[], []]
+    assert [one.notes for one in in_words(answers(means, {**question, "values": ["rwp"]}))] == [[]], "one pair was chosen"

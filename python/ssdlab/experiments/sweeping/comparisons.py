@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -110,7 +110,11 @@ class Answers:
 
 def in_words(found: Sequence[Comparison]) -> list[Answers]:
     """The answers in words: a table for each question, with what all its rows have in common in the title."""
-    return [_in_words(question, list(group)) for question, group in itertools.groupby(found, key=lambda one: one.question)]
+    against: dict[str, set[str]] = {}
+    for one in found:
+        against.setdefault(one.question.compare, set()).add(one.question.against)
+    groups = itertools.groupby(found, key=lambda one: one.question)
+    return [_in_words(question, list(group), against[question.compare]) for question, group in groups]
 
 
 def _over(found: Sequence[Comparison]) -> str:
@@ -120,7 +124,7 @@ def _over(found: Sequence[Comparison]) -> str:
     return f"{workloads} workloads x {of_seeds}" if workloads > 1 else of_seeds
 
 
-def _in_words(question: Question, found: Sequence[Comparison]) -> Answers:
+def _in_words(question: Question, found: Sequence[Comparison], against: Collection[str]) -> Answers:
     several = len(question.figures) > 1
     figure = "" if several else f", {_short(question.figures[0])}"
     stated = "asked after results were there" if question.after else "stated before the runs"
@@ -130,8 +134,15 @@ def _in_words(question: Question, found: Sequence[Comparison]) -> Answers:
         f"{question.compare} against {question.against}{asked}{figure}: over {_over(found)}, {stated}",
         [question.compare, *(["figure"] if several else []), *question.by, *depends, "change (95 % interval)", "p (Holm)", "judged"],
         [_cells(one, several=several) for one in found],
-        _notes(found),
+        [*_notes(found), *_other_pairs(question, against)],
     )
+
+
+def _other_pairs(question: Question, against: Collection[str]) -> Iterator[str]:
+    """How to ask about the pairs that no question compares. `against`: what those of this axis compare with."""
+    left = [value for value in question.values if value not in against]
+    if len(left) > 1:
+        yield f'other pairs: a further question with against = "{left[0]}"'
 
 
 def _short(figure: str) -> str:
