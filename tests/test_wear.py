@@ -77,6 +77,8 @@ def test_a_drive_of_today_lives_until_its_blocks_are_worn(keys: dict[str, Any]) 
     assert 0.3 < life["written_bytes"] / 1e12 / life["tbw"] < 1.05
     expected = ssdlab.check("nvme-4g", scheme="nvme", set={**TODAY, **keys}).summary
     assert life["dwpd"] == pytest.approx(life["tbw"] * 1e12 / (expected.drive.exported_bytes * 5 * 365), rel=1e-4)
+    of_life = life["written_bytes"] / 1e12 / life["tbw"]
+    assert life["years"] == pytest.approx(result["simulated_ns"] / (365 * 86_400e9) / of_life, rel=1e-4)
 
 
 def test_the_log_names_rejected_requests(tmp_path: Path) -> None:

@@ -371,6 +371,7 @@ class Lifetime(Section):
     wear_amplification: float
     tbw: float
     dwpd: float
+    years: float
 
 class Mapping(Section):
     pages: int

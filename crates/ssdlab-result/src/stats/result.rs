@@ -501,7 +501,7 @@ impl RunResult {
             wear: Wear::of(erase_counts),
             ages: device.ages.as_ref().map(AgeStats::result),
             slc: device.slc.clone().map(|slc| slc.result(&device.counters, device.unit_bytes)),
-            lifetime: LifetimeResult::of(run.rating, &device, &bytes_written, one_percent_bytes),
+            lifetime: LifetimeResult::of(run.rating, &device, &bytes_written, one_percent_bytes, measured_ns),
             flash: device.flash(),
             bytes_written,
             utilisation: Utilisation::of(&device, measured_ns),

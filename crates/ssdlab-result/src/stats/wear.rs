@@ -125,6 +125,9 @@ impl Rating {
     }
 }
 
+/// A year of 365 days.
+const YEAR_NS: f64 = 365.0 * 86_400e9;
+
 /// The counters of the mapping units that are programmed in SLC mode.
 const SLC_UNITS: [&str; 3] = ["slc_writes", "slc_map_writes", "slc_padded_units"];
 
@@ -162,8 +165,14 @@ impl EraseWear {
 
 impl LifetimeResult {
     /// The life of the drive as it appears in a result; `None` if no block can fail and none is rated. `one_percent_bytes`: what the host had
-    /// written when 1 % of the blocks had failed.
-    pub(super) fn of(rating: Option<Rating>, device: &DeviceStats, written: &BytesWritten, one_percent_bytes: Option<u64>) -> Option<Self> {
+    /// written when 1 % of the blocks had failed. `measured_ns`: the time in which it wrote.
+    pub(super) fn of(
+        rating: Option<Rating>,
+        device: &DeviceStats,
+        written: &BytesWritten,
+        one_percent_bytes: Option<u64>,
+        measured_ns: Ns,
+    ) -> Option<Self> {
         let wear = device.wear.as_ref();
         if wear.is_none() && rating.is_none() {
             return None;
@@ -193,6 +202,7 @@ impl LifetimeResult {
             wear_amplification,
             tbw: bytes.map(|(_, bytes)| bytes / 1e12),
             dwpd: bytes.map(|(rating, bytes)| bytes / (rating.exported_bytes as f64 * rating.days())),
+            years: bytes.filter(|_| measured_ns > 0).map(|(_, bytes)| bytes / written.host as f64 * measured_ns as f64 / YEAR_NS),
         })
     }
 }
@@ -257,6 +267,10 @@ pub struct LifetimeResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "per day"))]
     pub dwpd: Option<f64>,
+    /// Years (of 365 days) until the host has written `tbw`, if it goes on writing as in the measured part of the run. Absent without `tbw`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "years"))]
+    pub years: Option<f64>,
 }
 
 #[cfg(test)]
@@ -285,7 +299,7 @@ mod tests {
     fn a_byte_in_slc_mode_wears_by_its_share() {
         let life = |slc_wear, device: DeviceStats| {
             let rating = Rating { cycles: 3_000, slc_wear, warranty_years: 5.0, flash_bytes: 1 << 30, exported_bytes: 1 << 29 };
-            LifetimeResult::of(Some(rating), &device, &BytesWritten::of(100 * 4096, &device), None).unwrap()
+            LifetimeResult::of(Some(rating), &device, &BytesWritten::of(100 * 4096, &device), None, YEAR_NS as Ns).unwrap()
         };
         let written = |wears: f64| 3_000.0 * f64::from(1 << 30) / wears / 1e12;
         for (slc_wear, erase_wear, wears) in [
@@ -298,6 +312,8 @@ mod tests {
             let found = life(slc_wear, cached(erase_wear));
             assert!((found.wear_amplification.unwrap() - wears).abs() < 1e-12, "{found:?}");
             assert!((found.tbw.unwrap() - written(wears)).abs() < 1e-9, "{found:?}");
+            // In a year the host writes 100 pages.
+            assert!((found.years.unwrap() - written(wears) * 1e12 / 409_600.0).abs() < 1e-3, "{found:?}");
         }
         let found = life(0.0, DeviceStats { slc: None, ..cached(Some([0.5, 0.5])) });
         assert_eq!((found.wear_amplification, found.erase_wear), (None, Some(0.5)));

@@ -413,9 +413,6 @@ def _slc(result: RunData) -> list[RenderableType]:
     return [Text(line) for line in lines]
 
 
-DAY_NS = 86_400 * 10**9
-
-
 def _lifetime(result: RunData, told: Shown) -> list[RenderableType]:
     """Blocks that have failed, if any can, and what the drive can take."""
     life = result.get("lifetime")
@@ -435,7 +432,9 @@ def _lifetime(result: RunData, told: Shown) -> list[RenderableType]:
         # as true as the write amplification that it comes from
         marks = told.mark("gc.write_amplification") + told.row("lifetime.tbw")
         lines.append(f"  rated {three(life['tbw'])} TB written, {three(life['dwpd'])} drive writes a day{marks}")
-        lines += _years(result, life["tbw"])
+        if "years" in life:
+            daily = life["tbw"] * 1e12 / life["years"] / 365
+            lines.append(f"  written on as in this run, {size(round(daily))} a day: {three(life['years'])} years")
     if "wear_amplification" in life:
         lines.append(f"  a byte of the host wears {three(life['wear_amplification'])} bytes of flash, those in SLC mode by slc.wear")
     if life.get("erase_wear", 1) < 1:
@@ -445,17 +444,6 @@ def _lifetime(result: RunData, told: Shown) -> list[RenderableType]:
     counted["leveling_moves"] = "pages moved to wear blocks evenly"
     counts = [f"{counters[key]:,} {name}" for key, name in counted.items() if counters.get(key)]
     return [Text(line) for line in [*lines, *([f"  {', '.join(counts)}"] if counts else [])]]
-
-
-def _years(result: RunData, tbw: float) -> list[str]:
-    """How long a drive that can take `tbw` TB lasts if the host goes on writing as in the measured part."""
-    measured_ns = result["simulated_ns"] - result.get("warm_up", {}).get("ns", 0)
-    written = result.get("bytes_written", {}).get("host", 0)
-    if not written or measured_ns <= 0:
-        return []
-    daily = written / measured_ns * DAY_NS
-    years = tbw * 1e12 / daily / 365
-    return [f"  written on as in this run, {size(round(daily))} a day: {three(years)} years"]
 
 
 def _range(spread: Mapping[str, float]) -> str:
