@@ -81,6 +81,20 @@ def test_a_run_on_a_partly_full_drive_says_so(tmp_path: Path) -> None:
     assert "partly-full" not in codes(ssdlab.run(scheme="npgc", set=keys, requests=3000).remarks)
 
 
+@pytest.mark.parametrize(
+    ("device", "gap_us", "expected"), [("nvme-tlc-scaled-5g", 0, True), ("nvme-tlc-scaled-5g", 2_000, False), ("demo-4g", 0, False)]
+)
+def test_bursts_of_a_trace_on_a_scaled_drive_are_remarked(device: str, gap_us: int, expected: bool, tmp_path: Path) -> None:
+    """200 writes of 64 KiB, at once or spread: a buffer of 1 MiB takes sixteen."""
+    rows = [f"{index * gap_us},W,{index * 65536},65536" for index in range(200)]
+    (tmp_path / "trace.csv").write_text("\n".join(["timestamp_us,op,offset_bytes,size_bytes", *rows]))
+    said = {"ftl.precondition.kind": "none", "ftl.precondition.settle": 0}
+    result = ssdlab.run(device=device, scheme="nvme", trace=tmp_path / "trace.csv", set=said)
+    found = [remark for remark in result.remarks if remark.code == "scaled-bursts"]
+    assert bool(found) == expected
+    assert all("1/8 of the dies" in remark.sentence and "--device nvme-tlc-2023" in remark.remedy for remark in found)
+
+
 def test_seeds_that_change_no_response_time_may_still_change_the_drive() -> None:
     runs = [
         ({"seed": seed}, {"digest": "d", "latency_ns": {"all": 1}, "gc": {"jobs": jobs}, "flash": {"reads": 1}})

@@ -234,6 +234,11 @@ pub const CODES: &[Code] = &[
         rule: "Of a comparison or sweep: two runs have one digest, or equal response times, GC and flash operations; in a sweep two neighbours along an axis.",
     },
     Code {
+        name: "scaled-bursts",
+        severity: Severity::Warning,
+        rule: "A trace on a preset that is a whole drive scaled down: half of the mean response time of writes or more is waiting for a place in the drive.",
+    },
+    Code {
         name: "seeds-of-a-trace",
         severity: Severity::Note,
         rule: "Of a comparison under several seeds: the requests are those of a trace, which no seed changes.",

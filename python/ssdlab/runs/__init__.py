@@ -6,6 +6,7 @@ A module imports only from modules above it in this table, and from rooms below 
 |---|---|
 | `result` | what does a run return? |
 | `fio_json` | how does a result look in fio's JSON form? |
+| `scaled` | what does a result say of a drive that was scaled down? |
 | `fio_jobs` | what does a result say of jobs of fio? |
 | `identity` | which files and policies does a result depend on? |
 | `batch` | how are runs executed, and when are their files written? |

@@ -21,7 +21,7 @@ from ssdlab.asking.fio import Flows
 from ssdlab.asking.plans import SPARE_KEY, Setup, Slowest, Timeline, as_fitted, memory_of
 from ssdlab.checks import truth, whole
 from ssdlab.errors import Error, Interrupted, StoppedError, UsageError
-from ssdlab.runs import fio_jobs
+from ssdlab.runs import fio_jobs, scaled
 from ssdlab.runs.result import Result
 from ssdlab.system.folders import (
     BLOCKS_FILE,
@@ -203,6 +203,7 @@ class Job:
         more = [*remarks.of_fit(data["fit"], alike=self.alike)] if "fit" in data else []
         more += remarks.of_preparation(data, spare_is_set=self.spare_is_set)
         more += remarks.of_capacity(data["capacity"]) if "capacity" in data else []
+        more += scaled.remarks_of(self.device, data)
         if self.jobs is not None:
             more += remarks.of_fio(self.jobs.file, self.jobs.ignored, self.jobs.differs)
             more += fio_jobs.remarks_of(self.jobs, self.device, data)

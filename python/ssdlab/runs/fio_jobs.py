@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ssdlab import _core
 from ssdlab.analysis.remarks import WARNING, Remark
 from ssdlab.asking.fio import Flows
+from ssdlab.runs import scaled
 
 __all__ = ["remarks_of"]
 
@@ -22,23 +21,8 @@ def remarks_of(jobs: Flows, device: str | None, result: Mapping[str, Any]) -> It
     """The remarks on the load of jobs: queue depths of a whole drive on a scaled one, and writes that starve beside reads."""
     simulated = result.get("config", {}).get("device", {})
     if simulated:
-        yield from _depth(jobs, _scale(device, simulated), _dies(simulated))
+        yield from _depth(jobs, scaled.scale(device, simulated), scaled.dies(simulated))
     yield from _starved(result)
-
-
-def _scale(device: str | None, simulated: Mapping[str, Any]) -> int:
-    """Dies of the whole drive for each simulated die of a preset that was scaled down, by the first words of its description."""
-    descriptions = {name: description for name, description, _ in _core.presets("device")}
-    whole, scaled, _ = descriptions.get(device or "", "").partition(" scaled down to ")
-    if not scaled or whole not in descriptions:
-        return 1
-    import tomllib  # noqa: PLC0415 (only runs of fio jobs need it)
-
-    return max(1, _dies(tomllib.loads(_core.preset_text("device", whole))["device"]) // _dies(simulated))
-
-
-def _dies(device: Mapping[str, Any]) -> int:
-    return math.prod(device[key] for key in ("channels", "chips_per_channel", "dies_per_chip"))
 
 
 def _depth(jobs: Flows, scale: int, dies: int) -> Iterator[Remark]:
