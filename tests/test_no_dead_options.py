@@ -464,7 +464,7 @@ CONTEXTS: Mapping[str, Context] = {
         base={**TALL, "device.chips_per_channel": 1, "device.dies_per_chip": 1, "device.blocks_per_plane": 16, "gc.scope": "plane"},
         trace=large,
     ),
-    "gc.pace": Context(("none", "proportional"), base=PACED, trace=scattered),
+    "gc.pace": Context(("none", "proportional", "room"), base=PACED, trace=scattered),
     "gc.pace_window": Context((0.0, 0.1, 0.4), base={**PACED, "gc.pace": "proportional"}, trace=scattered),
     "gc.idle_us": Context((500, 501, 1000), base={**DRIVE, "gc.trigger": "idle"}),
     "gc.idle_timeout": Context(("fixed", "adaptive"), base={**DRIVE, "gc.trigger": "idle", "gc.idle_us": 500}),

@@ -205,6 +205,7 @@ class Counters(Section):
     space_moves: int
     steps_forgone: int
     steps_in_turn: int
+    steps_owed: int
     steps_with_requests: int
     steps_without_requests: int
     superblocks_collected: int

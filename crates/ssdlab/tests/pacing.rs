@@ -246,6 +246,42 @@ fn cases() -> Vec<Case> {
     ]
 }
 
+/// Of eight blocks of four pages four are full. Nine writes fill two more and begin a third, the last but one: of T_soft = 2 one is left, and the job
+/// of block 0 starts, which has two pages to move and frees two. The tenth write leaves two pages in the open block and, for host and job, the four
+/// of the reserve: four but for the two moves, where two and the window of four would owe nothing. So it owes half a page. The eleventh waits for a
+/// move, which earns one, and goes before the next: half a page is left, and it owes as much, since three pages are left and one is due.
+#[test]
+fn a_write_owes_more_the_less_room_its_pool_has() {
+    let writes = [0, 1, 4, 8, 12, 5, 9, 13, 0].into_iter().zip(0..).map(|(page, ms)| write(ms * MS, page));
+    let later = [write(8_010_000, 1), write(8_020_000, 4), read(14 * MS, 3)];
+    let served = [(Part::Transfer, 102_400), (Part::Array, 200_000)];
+    let tenth = (594_800, [&[(Part::DieQueue, 292_400)][..], &served].concat());
+    let eleventh = (1_317_000, [&[(Part::DieQueue, 584_800), (Part::Gc, 429_800)][..], &served].concat());
+    let last = (127_400, vec![(Part::Array, 25_000), (Part::Transfer, 102_400)]);
+    let case = Case {
+        name: "half a page is owed",
+        config: changed(drive(), |c| (c.gc.pace, c.gc.pace_window, c.gc.soft) = (Pace::Room, 1.0, 2.0)),
+        requests: writes.chain(later).collect(),
+        responses: [vec![alone(); 9], vec![tenth, eleventh, last]].concat(),
+        stages: [
+            (0..9).flat_map(|ms| program(ms * MS)).collect(),
+            program(8_302_400),
+            page_move(8_604_800),
+            program(9_034_600),
+            page_move(9_337_000),
+            erase(9_766_800),
+            page_move(11_266_800),
+            erase(11_696_600),
+            flash_read(14 * MS),
+        ]
+        .concat(),
+    };
+    let mut simulation = simulation(&case.config);
+    case.requests.iter().for_each(|&request| _ = simulation.submit(request).unwrap());
+    play_all(&[case]);
+    assert_eq!(simulation.finish().unwrap().counters["steps_owed"], 1);
+}
+
 #[test]
 fn timelines() {
     play_all(&cases());
@@ -296,6 +332,16 @@ fn no_stall_is_longer_than_it_must_be() {
     let [paced, free] = [&with, &without].map(|result| result.write_stall_ns_max.expect("there are writes"));
     println!("with {paced} ns, without {free} ns, bound {bound} ns");
     assert!(paced <= bound, "{paced} ns, and not {bound} ns");
+    // With a buffer a page may owe eight, which 24 moves earn.
+    let windows = [(0, 0.1), (0, 1.0), (16, 0.4), (64, 0.4), (512, 0.1), (512, 1.0)];
+    for (buffer, window) in windows {
+        let bound = if buffer > 0 { bound + 21 * page_move } else { bound };
+        let result = saturated(|c| (c.gc.pace, c.gc.pace_window, c.buffer.bytes) = (Pace::Room, window, buffer * 4096));
+        let (stall, fast) = (result.write_stall_ns_max.expect("there are writes"), without.iops.expect("a run has a rate"));
+        println!("by room, {buffer} pages of buffer: {stall} ns, {:?} writes a second, {:?}", result.iops, result.counters["steps_owed"]);
+        assert!(stall <= bound, "{stall} ns by room with {buffer} pages of buffer, and not {bound} ns");
+        assert!(result.iops.expect("a run has a rate") > 0.95 * fast && result.counters["steps_owed"] > 1_000, "{:?}", result.counters);
+    }
     assert!(free > bound, "{free} ns without pacing");
     let [fast, slow] = [&without, &with].map(|result| result.iops.expect("a run has a rate"));
     assert!(slow > 0.95 * fast, "{slow} writes a second, and {fast} without pacing");

@@ -411,7 +411,7 @@ impl Ftl {
 
     /// Pages left in the open blocks that page moves fill.
     #[inline(always)]
-    fn room_of_moves(&self, pool: PoolId) -> u32 {
+    pub fn room_of_moves(&self, pool: PoolId) -> u32 {
         let (state, pages) = (&self.pools[pool.index()], self.geometry.units_per_block.get());
         (0..self.streams.move_classes).map(|class| pages - state.moves(class).next_page).sum()
     }
@@ -512,6 +512,22 @@ impl Ftl {
             self.pools[pool.index()].open[..usize::from(self.streams.count)].iter().map(|frontier| pages - frontier.next_page).sum();
         let taken: u32 = self.blocks.taken_members(pool).map(|(block, _)| pages - self.blocks.programmed(block)).sum();
         u64::from(self.blocks.free_count(pool)) * u64::from(pages) + u64::from(taken + open) + self.static_room(pool)
+    }
+
+    /// Pages (mapping units) left in the open blocks that the host fills in a pool, outside of an SLC cache.
+    pub fn room_of_host(&self, pool: PoolId) -> u32 {
+        let host = self.pools[pool.index()].host_stream(0);
+        (host..host + self.streams.host_classes).map(|stream| self.room_of_stream(pool, stream)).sum()
+    }
+
+    /// Host writes and page moves fill the same blocks.
+    pub fn shares_frontiers(&self) -> bool {
+        self.streams.moves == self.streams.host
+    }
+
+    /// Number of free blocks of a pool that the host may take; below 0, of the reserve that page moves have taken.
+    pub fn free_above_reserve(&self, pool: PoolId) -> i64 {
+        i64::from(self.blocks.free_count(pool)) - i64::from(self.reserve)
     }
 
     /// The pool can hold one more valid page and leave the room that GC needs. With static allocation this always holds; dynamic allocation

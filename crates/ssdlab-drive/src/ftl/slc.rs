@@ -188,7 +188,7 @@ impl Ftl {
     }
 
     /// Pages of the open block of a stream in a pool that no program has taken, and of those that its superblocks have for it.
-    fn room_of_stream(&self, pool: PoolId, stream: Stream) -> u32 {
+    pub(super) fn room_of_stream(&self, pool: PoolId, stream: Stream) -> u32 {
         let open = self.geometry.units_per_block.get() - self.pools[pool.index()].open[usize::from(stream)].next_page;
         if self.geometry.spans_pools() { self.room_open(pool, stream) } else { open }
     }

@@ -42,7 +42,7 @@ pub use fold::Folds;
 pub use idle::Idle;
 pub use job::{JOB_BURSTS, Job, Jobs, Left, Move, Step};
 pub use leveling::Leveling;
-pub use pace::Pace;
+pub use pace::{Ahead, Pace, WHOLE};
 pub use states::{StateChange, States};
 pub use victim::VICTIM_BURSTS;
 

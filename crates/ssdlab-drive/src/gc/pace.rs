@@ -2,6 +2,8 @@
 //!
 //! Each pool has an account; with dynamic allocation, where the pool of a write is not known when it comes in, the drive has one. Accounts
 //! are in pages of data, or in mapping units where these are smaller.
+//!
+//! With `gc.pace = "room"` no write waits for credit. Each pool has an account of what its programs owe: the less room the pool has, the more.
 
 use ssdlab_base::units::PoolId;
 
@@ -14,7 +16,28 @@ struct Earned {
     valid: u32,
     moved: u32,
     credit: i64,
+    /// Its victim is not erased yet.
+    is_ahead: bool,
 }
+
+/// What the jobs of a pool have still to do of the victims that they have begun, pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ahead {
+    /// Pages to move.
+    pub to_move: i64,
+    /// Pages that the erases make free, but for what the moves have earned of them.
+    pub due: i64,
+    /// Of a victim, the valid pages that it had.
+    pub valid: i64,
+    /// Of a victim, the pages that its erase makes free.
+    pub pages: i64,
+}
+
+/// As many pages can be earned for each that is programmed, where a write buffer holds the writes that come meanwhile.
+const BUFFERED_RATE: i64 = 4;
+
+/// A whole page in the accounts of [`Pace::owes`].
+pub const WHOLE: i64 = 1 << 16;
 
 /// The accounts of a drive that paces its writes.
 #[derive(Clone, Debug)]
@@ -24,6 +47,10 @@ pub struct Pace {
     /// The drive has one account, not one for each pool.
     by_drive: bool,
     credit: Vec<i64>,
+    /// With `gc.pace = "room"`, by pool: what its programs owe, in parts of [`WHOLE`]; below 0, what was earned and not yet used. Else empty.
+    owed: Vec<i64>,
+    /// With `gc.pace = "room"`: the pages of each pool that a write buffer has room for if it holds as many of each, at most a window; 0 without one.
+    buffered: i64,
     /// By account: pages of writes that have come in and have no page in flash yet. Not counted with a write buffer.
     let_in: Vec<u32>,
     /// By account: number of its pools that are short of free blocks. With 0 the account is full.
@@ -47,6 +74,8 @@ impl Pace {
             window,
             by_drive,
             credit: vec![window; if by_drive { 1 } else { pools as usize }],
+            owed: Vec::new(),
+            buffered: 0,
             let_in: vec![0; if by_drive { 1 } else { pools as usize }],
             short: vec![0; if by_drive { 1 } else { pools as usize }],
             is_short: vec![false; pools as usize],
@@ -55,6 +84,47 @@ impl Pace {
             awaited: None,
             counts_twice: false,
         }
+    }
+
+    /// Accounts of what programs owe. `window` and `buffered` are of one pool, pages: what it owes rises over the window, and the write buffer
+    /// has room for so many of each (0 without one), of which at most a window counts.
+    pub fn by_room(pools: u32, window: i64, buffered: i64) -> Self {
+        Pace { owed: vec![0; pools as usize], buffered: buffered.min(window), ..Pace::new(pools, window, false) }
+    }
+
+    /// Programs owe what the room of their pool says, and no write waits for credit.
+    #[inline(always)]
+    pub fn is_by_room(&self) -> bool {
+        !self.owed.is_empty()
+    }
+
+    /// What each page owes that is programmed for the host, in parts of [`WHOLE`] of the moves that free one. `due`: the pages that jobs have to
+    /// earn until the host can program more than `room`. `pools`: of how many pools they are.
+    pub fn share(&self, due: i64, room: i64, pools: i64) -> i64 {
+        let (window, due) = (pools * self.window, due - pools * self.buffered);
+        // A write in a buffer waits for a place that any die may free, so that a die may collect for longer at once.
+        let rate = if self.buffered > 0 { BUFFERED_RATE } else { 1 };
+        ((due + window - rate * room).max(0) * rate * WHOLE / window).min(2 * rate * WHOLE)
+    }
+
+    /// The programs of a pool owe moves to its job.
+    #[inline(always)]
+    pub fn is_owed(&self, pool: PoolId) -> bool {
+        self.owed.get(pool.index()).is_some_and(|&owed| owed > 0)
+    }
+
+    /// A program of `pages` begins, each of which owes `share` parts of [`WHOLE`] of the moves that free one.
+    pub fn owes(&mut self, pool: PoolId, pages: u32, share: i64) {
+        self.owed[pool.index()] += i64::from(pages) * share;
+    }
+
+    /// What the jobs of a pool still have to do.
+    pub fn ahead(&self, pool: PoolId) -> Ahead {
+        let jobs = [self.waiting[pool.index()], self.jobs[pool.index()]];
+        jobs.iter().filter(|job| job.is_ahead).fold(Ahead::default(), |sum, job| {
+            let (pages, valid) = (i64::from(job.pages), i64::from(job.valid));
+            Ahead { to_move: sum.to_move + (valid - i64::from(job.moved)).max(0), due: sum.due + pages - valid - job.credit, valid, pages }
+        })
     }
 
     /// The drive has one account, not one for each pool.
@@ -77,6 +147,9 @@ impl Pace {
     /// before and have no page in flash yet are deducted from it, down to 0.
     pub fn set_short(&mut self, pool: PoolId, short: bool) {
         let account = self.account(pool) as usize;
+        if self.is_by_room() && !short {
+            self.owed[pool.index()] = 0;
+        }
         let was = std::mem::replace(&mut self.is_short[pool.index()], short);
         let full = self.short[account] == 0;
         self.short[account] = self.short[account] + u32::from(short) - u32::from(was);
@@ -137,7 +210,7 @@ impl Pace {
 
     /// Call when the pool's job starts, with `valid` pages to move out of a block whose erase makes `pages` free.
     pub fn job_starts(&mut self, pool: PoolId, pages: u32, valid: u32) {
-        self.jobs[pool.index()] = Earned { pages, valid, ..Earned::default() };
+        self.jobs[pool.index()] = Earned { pages, valid, is_ahead: true, ..Earned::default() };
     }
 
     /// Earns credit for `pages` more that the pool's job has moved: each earns its share of the pages that its victim gains.
@@ -181,6 +254,7 @@ impl Pace {
     pub fn erased(&mut self, pool: PoolId) -> i64 {
         let job = self.jobs[pool.index()];
         self.earns_up_to(pool, i64::from(job.pages) - i64::from(job.moved));
+        self.jobs[pool.index()].is_ahead = false;
         self.jobs[pool.index()].credit
     }
 
@@ -189,6 +263,7 @@ impl Pace {
     pub fn retired(&mut self, pool: PoolId) -> i64 {
         let job = self.jobs[pool.index()];
         self.earns_up_to(pool, -i64::from(job.moved));
+        self.jobs[pool.index()].is_ahead = false;
         self.jobs[pool.index()].credit
     }
 
@@ -197,6 +272,12 @@ impl Pace {
         let job = &mut self.jobs[pool.index()];
         let more = if self.counts_twice { 2 * due } else { due } - job.credit;
         job.credit += more;
+        if let Some(owed) = self.owed.get_mut(pool.index()) {
+            // What is earned at once may exceed what is owed. What is earned while nobody writes is room, for which programs owe less.
+            let paid = more.max(0) * WHOLE;
+            *owed = (*owed - paid).max(-paid);
+            return;
+        }
         self.credit[account] = (self.credit[account] + more).min(self.window);
     }
 
@@ -321,6 +402,40 @@ mod tests {
         (0..100).for_each(|_| pace.comes_in(POOL));
         pace.set_short(POOL, true);
         assert_eq!(pace.credit(POOL), 0);
+    }
+
+    /// Without a buffer a page owes nothing while the room is what is due and the window, a whole one if it is what is due, and two at most. With a
+    /// buffer for 20 pages that much less is due, and one owes four where a quarter of that is left.
+    #[test]
+    fn what_a_page_owes_rises_as_room_sinks() {
+        let (bare, buffered) = (Pace::by_room(1, 40, 0), Pace::by_room(1, 40, 20));
+        assert_eq!([200, 140, 120, 100, 80, 60, 0].map(|room| 2 * bare.share(100, room, 1) / WHOLE), [0, 0, 1, 2, 3, 4, 4]);
+        assert_eq!([60, 30, 25, 20, 0].map(|room| buffered.share(100, room, 1) / WHOLE), [0, 0, 2, 4, 8]);
+        assert_eq!(Pace::by_room(2, 20, 10).share(100, 25, 2) / WHOLE, 2, "two pools have twice of both");
+        assert_eq!(Pace::by_room(1, 40, 900).share(100, 15, 1) / WHOLE, 4, "a large buffer counts as much as the window");
+    }
+
+    /// A pool owes one page and a half. Its job of 10 pages, of which 5 are valid, earns one with a move, and two at once with the next two, of which
+    /// one and a half are kept. What a pool owes that is not short any more is forgotten.
+    #[test]
+    fn moves_pay_what_a_pool_owes() {
+        let mut pace = Pace::by_room(2, 1, 0);
+        [POOL, PoolId(1)].into_iter().for_each(|pool| pace.set_short(pool, true));
+        pace.job_starts(POOL, 10, 5);
+        assert_eq!(pace.ahead(POOL), Ahead { to_move: 5, due: 5, valid: 5, pages: 10 });
+        pace.owes(POOL, 3, WHOLE / 2);
+        pace.moved(POOL, 1);
+        assert_eq!((pace.owed[0], pace.is_owed(POOL), pace.is_owed(PoolId(1))), (WHOLE / 2, true, false));
+        pace.moved(POOL, 2);
+        assert_eq!((pace.owed[0], pace.is_owed(POOL)), (-3 * WHOLE / 2, false));
+        assert_eq!(pace.ahead(POOL), Ahead { to_move: 2, due: 2, valid: 5, pages: 10 });
+        pace.moved(POOL, 1);
+        assert_eq!(pace.owed[0], -WHOLE, "no more is kept than was earned at once");
+        pace.erased(POOL);
+        assert_eq!(pace.ahead(POOL), Ahead::default());
+        pace.owes(POOL, 9, WHOLE);
+        pace.set_short(POOL, false);
+        assert!(!pace.is_owed(POOL));
     }
 
     #[test]

@@ -59,12 +59,15 @@ impl Ssd {
         arbiter::decide(&view, priority)
     }
 
-    /// The pool's next step goes before a write that was let in, since another write waits for the credit that GC on the die earns
-    /// (`gc.pace`). With a write buffer, writes that were let in are complete; without one, a write goes first that has waited for longer
+    /// The pool's next step goes before a write that was let in, since earlier writes owe it, or another write waits for the credit that GC on the
+    /// die earns (`gc.pace`). With a write buffer, writes that were let in are complete; without one, a write goes first that has waited for longer
     /// than the step.
     #[inline(always)]
     fn goes_before_writes(&self, pool: PoolId, host: Option<HostCandidate>) -> bool {
         let Some(write) = host.filter(|host| host.kind == QueueKind::Write) else { return false };
+        if pace::is_owed(self, pool) {
+            return true;
+        }
         pace::is_awaited_on(self, self.geometry().die_of_pool(pool))
             && (self.rules.gc.writes_are_complete || self.gc.job(pool).is_some_and(|job| job.ready() < self.transactions[write.id].ready))
     }
@@ -113,7 +116,9 @@ impl Ssd {
             (Decision::MoveForHost, Some(candidate), _) => self.move_for_host(now, candidate, granted),
             (Decision::Gc, host, Some(GcCandidate::Step(pool))) => {
                 let in_turn = host.is_some() && advance::has_turn(self, pool);
+                let owed = host.is_some_and(|host| host.kind == QueueKind::Write) && pace::is_owed(self, pool);
                 let begins = self.begin_gc(now, pool, granted);
+                self.probes.count().steps_owed += u64::from(begins && owed);
                 self.probes.count().steps_in_turn += u64::from(begins && in_turn);
                 begins
             }

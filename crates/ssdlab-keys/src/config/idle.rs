@@ -227,7 +227,7 @@ const RULES: &[Rule] = &[
     }),
     parameter("gc.forced", "gc.trigger = \"both\"", |c| c.gc.trigger == Trigger::Both),
     parameter("gc.choices", "gc.victim = \"d-choices\"", |c| c.gc.victim == Victim::DChoices),
-    parameter("gc.pace_window", "gc.pace = \"proportional\"", |c| c.gc.pace == Pace::Proportional),
+    parameter("gc.pace_window", "gc.pace = \"proportional\" or \"room\"", |c| c.gc.pace != Pace::None),
     parameter("gc.idle_us", IDLE_TRIGGER, |c| c.gc.trigger == Trigger::Idle),
     parameter("gc.idle_timeout", IDLE_TRIGGER, |c| c.gc.trigger == Trigger::Idle),
     parameter("gc.idle_free", IDLE_TRIGGER, |c| c.gc.trigger == Trigger::Idle),

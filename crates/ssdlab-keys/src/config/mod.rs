@@ -883,10 +883,11 @@ pub struct Gc {
     pub leftover: Leftover,
     /// Jobs of several planes of a die take turns step by step (page moves, erases), or job by job.
     pub turns: Turns,
-    /// Pacing: host writes are admitted at the rate at which GC frees room, while a pool is below T_soft and its job is active.
+    /// Pacing: host writes go on at the rate at which GC frees room, while a pool is below T_soft and its job is active.
     pub pace: Pace,
     /// For `pace = "proportional"`: limit of the credit of host writes, which may be ahead of GC by that much, as a share of the pages of
-    /// T_soft free blocks. At least one page.
+    /// T_soft free blocks. For `pace = "room"`: the room over which what writes owe rises, as a share of the pages of a block. At least
+    /// one page.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub pace_window: f64,
     /// For the trigger `idle`: time without outstanding requests until idle-time GC starts, us.
@@ -981,10 +982,11 @@ impl Gc {
         }
     }
 
-    /// Limit of the credit of paced writes in a pool of `pool_blocks`, in mapping units, of which a block holds `pages` with data; at
+    /// Window of paced writes (`pace_window`) in a pool of `pool_blocks`, in mapping units, of which a block holds `pages` with data; at
     /// least 1.
     pub fn pace_units(&self, pool_blocks: u32, pages: u32) -> i64 {
-        let units = self.pace_window * f64::from(self.soft_blocks(pool_blocks)) * f64::from(pages);
+        let blocks = if self.pace == Pace::Room { 1 } else { self.soft_blocks(pool_blocks) };
+        let units = self.pace_window * f64::from(blocks) * f64::from(pages);
         (libm::round(units) as i64).max(1)
     }
 
@@ -1164,6 +1166,9 @@ pub enum Pace {
     None,
     /// Each page (mapping unit) written takes credit that GC earns: each move from a victim with v valid pages of N earns (N - v) / v.
     Proportional,
+    /// Each page (mapping unit) programmed for the host in a pool below T_soft owes moves, which go before more writes to its die: the more, the less
+    /// room the pool has beside what its jobs have still to earn.
+    Room,
 }
 
 /// A GC operation that a host operation may suspend.

@@ -407,12 +407,25 @@ fn superblocks(config: &Config, messages: &mut Vec<String>) {
     }
 }
 
-/// Checks that there are writes to pace: with scope `device`, none is served before a job has ended.
+/// Checks that there are writes to pace: with scope `device`, none is served before a job has ended. By room, steps of a job and writes of its
+/// pool have to wait for the same die.
 fn pace(config: &Config, messages: &mut Vec<String>) {
-    if config.gc.pace != Pace::None && config.gc.scope == Scope::Device {
+    let paced = match config.gc.pace {
+        Pace::None => return,
+        Pace::Proportional => "proportional",
+        Pace::Room => "room",
+    };
+    if config.gc.scope == Scope::Device {
+        messages.push(format!(
+            "gc.pace = \"{paced}\": with gc.scope = \"device\" no write is served while a job is active, so that there is none to pace; choose another \
+             scope, or \"none\""
+        ));
+    }
+    let waits = config.gc.priority == super::Priority::Gc || !matches!(config.gc.scope, Scope::Block | Scope::None);
+    if config.gc.pace == Pace::Room && waits {
         messages.push(
-            "gc.pace = \"proportional\": with gc.scope = \"device\" no write is served while a job is active, so that there is none to pace; \
-             choose another scope, or \"none\""
+            "gc.pace = \"room\" says which steps of a job go before writes: with gc.priority = \"gc\" all do, and with a gc.scope wider than \
+             \"block\" writes wait for the whole job; choose gc.priority = \"host\" or \"fifo\" and gc.scope = \"none\" or \"block\", or another gc.pace"
                 .into(),
         );
     }

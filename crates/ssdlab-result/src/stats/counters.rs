@@ -180,6 +180,8 @@ counters! {
         steps_forgone,
         /// Steps of GC jobs that went before a waiting host operation, as it was their turn (`gc.advance = "in-turns"`).
         steps_in_turn,
+        /// Steps of GC jobs that went before a waiting write, as earlier writes to their pool owed them (`gc.pace = "room"`).
+        steps_owed,
         /// Steps of GC jobs that a host operation let begin (`gc.advance`).
         steps_with_requests,
         /// Steps of GC jobs without a host operation (`gc.advance`): none could begin, GC ran to completion, or the drive was idle.

@@ -416,7 +416,10 @@ pub fn mapping_cache(rng: &mut Rng, config: &mut Config) {
 /// A third of the drives pace writes.
 pub fn pacing(rng: &mut Rng, config: &mut Config) {
     if config.gc.scope != Scope::Device && rng.chance(0.33) {
-        config.gc.pace = Pace::Proportional;
+        // From a stream of its own, so that the cases are otherwise those of one kind of pacing.
+        let has_choice = config.gc.priority != Priority::Gc && matches!(config.gc.scope, Scope::Block | Scope::None);
+        let by_room = has_choice && Rng::new(rng.clone().bits(), "room").chance(0.8);
+        config.gc.pace = if by_room { Pace::Room } else { Pace::Proportional };
         config.gc.pace_window = pick(rng, &[0.0, 0.0, 0.1, 0.4, 1.0]);
     }
 }

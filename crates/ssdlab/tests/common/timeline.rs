@@ -114,7 +114,7 @@ pub fn behind_bus(ns: u64, rest: &[(Part, u64)]) -> Parts {
 }
 
 /// The counters of which all that a case does not name must be 0.
-const MECHANISMS: [&str; 15] = [
+const MECHANISMS: [&str; 16] = [
     "merged_reads",
     "merged_writes",
     "pipelined_reads",
@@ -128,6 +128,7 @@ const MECHANISMS: [&str; 15] = [
     "episode_jobs",
     "steps_forgone",
     "steps_in_turn",
+    "steps_owed",
     "steps_with_requests",
     "steps_without_requests",
 ];
@@ -150,6 +151,7 @@ fn counter(counters: &Counters, name: &str) -> u64 {
         "episode_jobs" => counters.episode_jobs,
         "steps_forgone" => counters.steps_forgone,
         "steps_in_turn" => counters.steps_in_turn,
+        "steps_owed" => counters.steps_owed,
         "steps_with_requests" => counters.steps_with_requests,
         "steps_without_requests" => counters.steps_without_requests,
         "preemptions" => counters.preemptions,

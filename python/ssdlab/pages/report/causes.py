@@ -129,6 +129,7 @@ BEHIND: dict[str, tuple[Counter, ...]] = {
     "power": (Counter("counters.power_waits", "{} waits for power"),),
     "pace": (
         Counter("counters.paced_writes", "{} writes waited for credit"),
+        Counter("counters.steps_owed", "{} steps of jobs went before writes that owed them"),
         Counter("interface.rate_waits", "{} writes waited for the rate of writes"),
         *COLLECTION,
     ),

@@ -1,6 +1,6 @@
-//! Pacing (`gc.pace`): which writes may come in, and the credit that GC earns for them.
+//! Pacing (`gc.pace`): which writes may come in, and the credit that GC earns for them, or which steps of GC go before programs of writes.
 
-use crate::gc::{Job, Pace};
+use crate::gc::{Ahead, Job, Pace, WHOLE};
 use crate::rules::BurstRule;
 use crate::ssd::Ssd;
 use crate::ssd::mechanisms::advance;
@@ -17,21 +17,32 @@ pub(in crate::ssd) fn of(config: &Config, geometry: &Geometry) -> Option<Box<Pac
     let pages = geometry.units_per_block.get();
     let window = config.gc.pace_units(geometry.pools.blocks_each, pages);
     let by_drive = config.ftl.allocation == Allocation::Dynamic;
-    (config.gc.pace != PaceBy::None).then(|| Box::new(Pace::new(geometry.pools.count.get(), window, by_drive)))
+    let pools = geometry.pools.count.get();
+    match config.gc.pace {
+        PaceBy::None => None,
+        PaceBy::Proportional => Some(Box::new(Pace::new(pools, window, by_drive))),
+        PaceBy::Room => {
+            let buffered = config.buffer_units().min(geometry.exported_units.into()) / u64::from(pools);
+            Some(Box::new(Pace::by_room(pools, window, buffered as i64)))
+        }
+    }
 }
 
+/// Jobs that follow that of a pool and of which it is known how much room they will take, if their victims are as full.
+const JOBS_AHEAD: i64 = 3;
+
 impl Ssd {
-    /// Writes are paced: they may have to wait for credit.
+    /// Writes may have to wait for credit.
     #[inline(always)]
     pub fn paces(&self) -> bool {
-        self.pace.is_some()
+        self.pace.as_ref().is_some_and(|pace| !pace.is_by_room())
     }
 
     /// Lets a page (mapping unit) of a write in, which takes credit. Returns false if it has to wait for credit.
     #[inline]
     pub fn lets_in(&mut self, unit: Lpn) -> bool {
         let pool = self.geometry().static_pool(unit);
-        if self.is_read_only() {
+        if self.is_read_only() || !self.paces() {
             return true;
         }
         let Some(pace) = &mut self.pace else { return true };
@@ -54,7 +65,7 @@ impl Ssd {
     #[inline]
     pub fn would_let_in(&self, unit: Lpn) -> bool {
         let pool = self.geometry().static_pool(unit);
-        self.pace.as_ref().is_none_or(|pace| pace.can_take(pool)) || !is_paced(self, pool) || self.is_read_only()
+        !self.paces() || self.pace.as_ref().is_none_or(|pace| pace.can_take(pool)) || !is_paced(self, pool) || self.is_read_only()
     }
 
     /// Sets the page (mapping unit) for which a write waits for credit; `None`: no write waits. Returns true if a GC step may begin because
@@ -122,6 +133,53 @@ pub(in crate::ssd) fn is_paced_on(ssd: &Ssd, die: DieId) -> bool {
     ssd.geometry().pools_of_die(die).map(PoolId).any(|pool| pace.may_be_wanted(pool) && ssd.gc.job(pool).is_some())
 }
 
+/// Programs of the pool's group have begun for which its job still owes moves: these go before more writes to the die (`gc.pace = "room"`).
+#[inline(always)]
+pub(in crate::ssd) fn is_owed(ssd: &Ssd, pool: PoolId) -> bool {
+    ssd.pace.as_ref().is_some_and(|pace| pace.is_owed(ssd.geometry().lead_pool(pool)))
+}
+
+/// What each page owes that is programmed for the host in a pool, or in the group whose first pool it is, in parts of [`WHOLE`] of the moves
+/// that free one.
+fn share(ssd: &Ssd, lead: PoolId) -> i64 {
+    let pace = ssd.pace.as_ref().expect("writes are paced");
+    let (mut pools, mut open, mut of_moves) = (0, 0, 0);
+    for part in ssd.group_of(lead) {
+        pools += 1;
+        open += i64::from(ssd.ftl.room_of_host(part));
+        of_moves += i64::from(ssd.ftl.room_of_moves(part));
+    }
+    let Ahead { to_move, due, valid, pages } = pace.ahead(lead);
+    let programmed = pools * i64::from(ssd.geometry().units_per_block.get());
+    if pages > 0 {
+        // In pages of data, without parity.
+        (open, of_moves) = (open * pages / programmed, of_moves * pages / programmed);
+    }
+    let free = ssd.ftl.free_above_reserve(lead);
+    if ssd.ftl.shares_frontiers() {
+        // Jobs fill one block of the reserve, which the host may fill, too, but for what they need.
+        return pace.share(due, of_moves + (free + 1) * pages - to_move, pools);
+    }
+    // Page moves take whole blocks, so that what is due of a later job may be what comes too late.
+    let (mut most, mut kept) = (0, 0);
+    for jobs in 0..=JOBS_AHEAD {
+        let (to_move, unit) = (to_move + jobs * valid - of_moves, pages.max(1));
+        let left = free + jobs - (to_move.max(0) + unit - 1) / unit;
+        // Writes in a buffer are there to take a block before a later job does.
+        let blocks = if ssd.rules.gc.writes_are_complete { left.max(kept) } else { left };
+        most = most.max(pace.share(due + jobs * (pages - valid), open + blocks.max(0) * pages, pools));
+        kept = kept.max(left + 1);
+    }
+    most
+}
+
+/// A pool does not need time for its programs: half of a full account is left to its writes, or they owe less than half of the moves that free what
+/// they take.
+pub(in crate::ssd) fn has_half(ssd: &Ssd, pool: PoolId) -> bool {
+    let half = |pace: &Pace| if pace.is_by_room() { 2 * share(ssd, ssd.geometry().lead_pool(pool)) < WHOLE } else { pace.has_half(pool) };
+    ssd.pace.as_ref().is_some_and(|pace| half(pace))
+}
+
 /// Call when the number of free blocks of a pool has changed.
 #[inline(always)]
 pub(in crate::ssd) fn pace_block(ssd: &mut Ssd, pool: PoolId) {
@@ -137,7 +195,7 @@ fn room(ssd: &Ssd, pool: PoolId) -> u64 {
 
 /// Call when the job of a pool has started, or that of the group whose first pool it is.
 pub(in crate::ssd) fn job_starts(ssd: &mut Ssd, pool: PoolId) {
-    if !ssd.paces() {
+    if ssd.pace.is_none() {
         return;
     }
     if ssd.gc.jobs.finishes(pool) {
@@ -166,18 +224,18 @@ pub(in crate::ssd) fn job_leaves(ssd: &mut Ssd, pool: PoolId) {
 
 /// Earns credit for `pages` that were moved out of the pool's waiting victim.
 pub(in crate::ssd) fn earn_for_waiting(ssd: &mut Ssd, pool: PoolId, pages: u32) {
-    if pages > 0 && ssd.paces() {
-        let lead = ssd.geometry().lead_pool(pool);
-        ssd.pace.as_mut().expect("writes are paced").moved_out_of_waiting(lead, pages);
+    let lead = ssd.geometry().lead_pool(pool);
+    if let Some(pace) = ssd.pace.as_mut().filter(|_| pages > 0) {
+        pace.moved_out_of_waiting(lead, pages);
     }
 }
 
 /// Earns credit for `pages` that the job of the pool, or of its group, has moved.
 #[inline(always)]
 pub(in crate::ssd) fn earn(ssd: &mut Ssd, pool: PoolId, pages: u32) {
-    if ssd.paces() {
-        let lead = ssd.geometry().lead_pool(pool);
-        ssd.pace.as_mut().expect("writes are paced").moved(lead, pages);
+    let lead = ssd.geometry().lead_pool(pool);
+    if let Some(pace) = &mut ssd.pace {
+        pace.moved(lead, pages);
     }
 }
 
@@ -192,12 +250,16 @@ pub(in crate::ssd) fn padding_taken(ssd: &mut Ssd, pool: PoolId, pages: u32) {
     }
 }
 
-/// Verify mode: notes pages of the pool that a host write or padding takes, so that no job earns them.
+/// Notes pages of the pool that a host write or padding takes: no job earns them, and with `gc.pace = "room"` they owe moves.
 #[inline(always)]
 pub(in crate::ssd) fn pages_taken(ssd: &mut Ssd, pool: PoolId, pages: u32) {
     let lead = ssd.geometry().lead_pool(pool);
     if let Some(verifier) = ssd.probes.verifier_mut() {
         verifier.takes_room(lead, pages);
+    }
+    if ssd.pace.as_ref().is_some_and(|pace| pace.is_by_room()) && earns(ssd, lead) {
+        let share = share(ssd, lead);
+        ssd.pace.as_mut().expect("writes are paced").owes(lead, pages, share);
     }
 }
 

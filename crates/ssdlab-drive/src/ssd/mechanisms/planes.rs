@@ -3,7 +3,7 @@
 //!
 //! A die that programs plane by plane is busy for longer with the same data, so more reads find it busy.
 
-use super::pause;
+use super::{pace, pause};
 use crate::flash::{Op, Owner};
 use crate::rules::BurstRule;
 use crate::ssd::Ssd;
@@ -49,7 +49,7 @@ fn stage_ns(ssd: &Ssd, at: SlotId, left: u32, all: bool) -> Ns {
 /// that it wants, or writes at least half of their credit.
 fn has_time(ssd: &Ssd, at: SlotId) -> bool {
     let die = at.die();
-    let is_pressed = |pool| ssd.ftl.is_short(pool) && !ssd.pace.as_ref().is_some_and(|pace| pace.has_half(pool));
+    let is_pressed = |pool| ssd.ftl.is_short(pool) && !pace::has_half(ssd, pool);
     let waits_for = |die| ssd.sched.any_waiting(die);
     // Dies that exclude each other wait for each other.
     let waits = if ssd.rules.flash.interleave { waits_for(die) } else { ssd.dies_of_chip_of(die).any(waits_for) };
