@@ -132,6 +132,10 @@ def test_high_is_best_of_throughput_and_equal_points_are_said_to_be_the_same() -
 def test_one_seed_and_seeds_that_disagree_judge_nothing() -> None:
     grid = [point({"scheme": scheme}, [number], seeds=(1,)) for scheme, number in (("npgc", 10.0), ("pgc", 5.0))]
     assert "(+100.0 %). One seed: whether that is chance is not known (seeds = 5)." in outcome(best(grid, PLACE), PLACE)
+    of_trace = [
+        counted(scheme, [time], 10**6, {"config": {"workload": {"trace": "a.csv"}}}) for scheme, time in (("npgc", 9.0), ("pgc", 5.0))
+    ]
+    assert "not known (cut the trace into parts, by an axis skip)." in outcome(best(of_trace, PLACE), PLACE)
     bimodal = [point({"scheme": "npgc"}, [4e5, 4e5, 3.13e7]), point({"scheme": "pgc"}, [1e6, 1.1e6, 0.9e6])]
     text = outcome(best(bimodal, PLACE), PLACE)
     assert text.startswith("Best by p99 response time (lowest): scheme = npgc, median 400 µs (400 µs to 31.3 ms). Next: scheme = pgc, ")
