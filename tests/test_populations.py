@@ -86,6 +86,39 @@ def test_pieces_are_of_all_strata_and_say_what_they_are(folder: Path, tmp_path: 
     assert volume.rate_per_s == pytest.approx(20_000, rel=0.01)
 
 
+def written_as_listed(out: Path) -> list[dict[str, str]]:
+    """The rows of the table, each of which has a file of its own with the hash it states."""
+    with (out / "drawn.csv").open() as file:
+        table = list(csv.DictReader(file))
+    assert len(list(out.glob("*.zst"))) == len({row["file"] for row in table}) == len(table)
+    assert all(hashlib.sha256((out / row["file"]).read_bytes()).hexdigest() == row["sha256"] for row in table)
+    return table
+
+
+def test_sources_and_volumes_with_names_alike_have_files_of_their_own(tmp_path: Path) -> None:
+    there = tmp_path / "traces"
+    (there / "a").mkdir(parents=True)
+    head = "timestamp_us,op,offset_bytes,size_bytes"
+    (there / "a" / "b.csv").write_text("\n".join([head, *rows(800, 1, 4096, 100)]) + "\n")
+    (there / "a-b.csv").write_text("\n".join([head, *rows(800, 9, 1 << 20, 10)]) + "\n")
+    volumes = [line for pair in zip(rows(400, 5, 4096, 50, "v 1"), rows(400, 5, 1 << 22, 50, "v/1"), strict=True) for line in pair]
+    (there / "two.csv").write_text("\n".join([f"{head},device", *volumes]) + "\n")
+    draw(there, tmp_path / "pieces", pieces=12, requests=PIECE, seed=1)
+    assert len(written_as_listed(tmp_path / "pieces")) == 12
+
+
+def test_requests_without_a_volume_are_pieces_of_their_own(tmp_path: Path) -> None:
+    there = tmp_path / "traces"
+    there.mkdir()
+    mixed = [line for pair in zip(rows(400, 9, 4096, 50, "a"), rows(400, 1, 1 << 22, 50, " "), strict=True) for line in pair]
+    (there / "some.csv").write_text("\n".join(["timestamp_us,op,offset_bytes,size_bytes,device", *mixed]).replace(", \n", ",\n") + "\n")
+    found = draw(there, tmp_path / "pieces", pieces=20, requests=PIECE, seed=1)
+    assert sorted((piece.volume, piece.read_share) for piece in found.pieces) == [("", 0.1), ("", 0.1), ("a", 0.9), ("a", 0.9)]
+    for row in written_as_listed(tmp_path / "pieces"):
+        info = ssdlab.trace_info(tmp_path / "pieces" / row["file"])
+        assert info["read_share"] == pytest.approx(float(row["read_share"]))
+
+
 def test_the_draw_follows_the_seed_alone(folder: Path, tmp_path: Path) -> None:
     names = [
         [piece.file for piece in draw(folder, tmp_path / f"p{run}", pieces=5, requests=PIECE, seed=seed).pieces]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import json
 import random
 import re
 import statistics
@@ -25,7 +26,7 @@ from ssdlab._core import write_file
 from ssdlab.checks import whole
 from ssdlab.errors import Error, FileError, TraceError, UsageError
 from ssdlab.runs import api
-from ssdlab.system.folders import DRAWN_FILE, make_folder
+from ssdlab.system.folders import DRAWN_FILE, folder_name, make_folder
 
 __all__ = ["Drawn", "Piece", "draw"]
 
@@ -48,7 +49,7 @@ class Piece:
     source: str
     """The trace, relative to the folder."""
     volume: str
-    """Empty for a trace without volumes."""
+    """Empty for requests without one."""
     first: int
     """Number of requests of the volume before it."""
     requests: int
@@ -144,7 +145,8 @@ def draw(
         strata = _strata(found)
         chosen = list(_chosen(strata, pieces, seed))
         make_folder(out)
-        written = [_written(piece, tables[piece.source], out) for piece in chosen]
+        named = zip(chosen, _names(chosen), strict=True)
+        written = [_written(piece, tables[piece.source], out / f"{name}.csv.zst") for piece, name in named]
     _write_table(out / DRAWN_FILE, written)
     return Drawn(written, len(found), len(strata), left_out)
 
@@ -154,11 +156,12 @@ def _cut(name: str, table: Path, requests: int) -> Iterator[Piece]:
     import pyarrow.parquet as pq  # noqa: PLC0415 (it takes longer than many runs)
 
     rows = pq.read_table(table)
-    volumes = np.array(rows["device"].to_pylist(), dtype=object) if "device" in rows.column_names else np.full(len(rows), "", dtype=object)
+    named = rows["device"].to_pylist() if "device" in rows.column_names else [""] * len(rows)
+    volumes = np.array([volume or "" for volume in named], dtype=object)
     times, offsets, sizes = (rows[column].to_numpy() for column in ("time_ns", "offset_bytes", "size_bytes"))
     reads = np.array(rows["op"].to_pylist(), dtype=object) == "R"
-    for volume in sorted({str(volume or "") for volume in volumes}):
-        own = np.flatnonzero(volumes == volume) if volume else np.arange(len(rows))
+    for volume in sorted({*volumes}):
+        own = np.flatnonzero(volumes == volume)
         for first in range(0, len(own) - requests + 1, requests):
             part = own[first : first + requests]
             span = float(times[part[-1]] - times[part[0]]) / 1e9
@@ -204,12 +207,18 @@ def _chosen(strata: Mapping[str, Sequence[Piece]], count: int, seed: int) -> Ite
             yield piece
 
 
-def _written(piece: Piece, table: Path, out: Path) -> Piece:
+def _names(pieces: Sequence[Piece]) -> list[str]:
+    """A name for the file of each piece, with a hash where letters that it leaves out are the only difference."""
+    parts = [(piece.source, piece.volume, str(piece.first)) for piece in pieces]
+    plain = [UNSAFE.sub("-", "-".join(part for part in of if part)) for of in parts]
+    count = Counter(name.casefold() for name in plain)
+    return [folder_name(name, name if count[name.casefold()] == 1 else json.dumps(of)) for name, of in zip(plain, parts, strict=True)]
+
+
+def _written(piece: Piece, table: Path, file: Path) -> Piece:
     """Writes a piece as a compressed trace."""
-    name = UNSAFE.sub("-", "-".join(part for part in (piece.source, piece.volume, str(piece.first)) if part))
-    file = out / f"{name}.csv.zst"
     try:
-        api.trace_convert(table, file, volume=piece.volume or None, skip=piece.first, requests=piece.requests)
+        api.trace_convert(table, file, volume=piece.volume, skip=piece.first, requests=piece.requests)
     except Error as error:
         raise type(error)(f"{piece.source}: {error}") from error
     return replace(piece, file=file.name, sha256=hashlib.sha256(file.read_bytes()).hexdigest())
