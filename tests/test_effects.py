@@ -124,3 +124,26 @@ def test_what_cannot_be_judged() -> None:
     none = effect([[0.0, 0.0]])
     assert none is not None
     assert none.p == 1.0
+
+
+@pytest.mark.parametrize(
+    ("groups", "p"),
+    [
+        ([[0.0, 0.0], [0.0, 0.0, 0.0]], 1.0),
+        ([[0.1, 0.1], [0.1, 0.1, 0.1]], 0.0),
+        ([[0.1, 0.1], [0.3, 0.3, 0.3]], 0.2952),  # t = 2, one degree of freedom
+    ],
+)
+def test_groups_without_chance_in_them_are_judged_by_their_means(groups: list[list[float]], p: float) -> None:
+    """The mixed model is singular there: its standard error may be no number."""
+    found = effect(groups)
+    even = effect([group[:2] for group in groups])
+    assert found is not None
+    assert even is not None
+    assert (found.mean, found.half, found.p) == (even.mean, even.half, even.p)
+    assert found.p == pytest.approx(p, abs=1e-4)
+
+
+def test_no_p_value_comes_of_what_is_no_number() -> None:
+    with pytest.raises(ValueError, match="not a number"):
+        p_value(math.nan, 3)

@@ -3,7 +3,8 @@
 The difference d of workload w under seed s is m + u(w) + e(w, s): the effect m, how workloads differ (u), and chance within a workload (e).
 With as many seeds for each workload, m is the mean over the means of workloads, and its t-interval with one degree of freedom less than
 there are workloads is exact, whatever the variances (Searle, Casella and McCulloch, Variance Components, 1992, chapter 3). Otherwise the
-model is fitted by restricted maximum likelihood (statsmodels). With one workload the interval is over seeds, and about this workload only.
+model is fitted by restricted maximum likelihood (statsmodels), unless no workload has chance in it, which leaves nothing but the means.
+With one workload the interval is over seeds, and about this workload only.
 """
 
 from __future__ import annotations
@@ -58,6 +59,9 @@ def effect(groups: Sequence[Sequence[float]]) -> Effect | None:
         return _of_units(values, None, statistics.stdev(values)) if len(values) > 1 else None
     means = [math.fsum(values) / len(values) for values in groups]
     if len({len(values) for values in groups}) > 1:
+        firsts = [values[0] for values in groups]
+        if all(value == first for first, values in zip(firsts, groups, strict=True) for value in values):
+            return _of_units(firsts, statistics.stdev(firsts), 0.0)
         return _fitted(groups, means)
     seeds = len(groups[0])
     if seeds == 1:
@@ -88,13 +92,16 @@ def _fitted(groups: Sequence[Sequence[float]], means: Sequence[float]) -> Effect
 
     values = list(itertools.chain.from_iterable(groups))
     names = [name for name, of in enumerate(groups) for _ in of]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a variance between workloads that is 0
-        fit = MixedLM(np.array(values), np.ones((len(values), 1)), groups=np.array(names)).fit(reml=True)
-    between = math.sqrt(max(0.0, float(np.asarray(fit.cov_re)[0, 0])))
-    return _with_size(
-        float(fit.fe_params[0]), float(fit.bse_fe[0]), statistics.stdev(means), len(groups), between, math.sqrt(float(fit.scale))
-    )
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # of a variance between workloads that is 0
+            fit = MixedLM(np.array(values), np.ones((len(values), 1)), groups=np.array(names)).fit(reml=True)
+    except np.linalg.LinAlgError:
+        return _of_units(means, statistics.stdev(means), 0.0)
+    mean, error, variance, scale = (float(of) for of in (fit.fe_params[0], fit.bse_fe[0], np.asarray(fit.cov_re)[0, 0], fit.scale))
+    if not all(map(math.isfinite, (mean, error, variance, scale))) or error <= 0:
+        return _of_units(means, statistics.stdev(means), 0.0)
+    return _with_size(mean, error, statistics.stdev(means), len(groups), math.sqrt(max(0.0, variance)), math.sqrt(scale))
 
 
 def _with_size(mean: float, error: float, deviation: float, units: int, between: float | None, within: float | None) -> Effect:
@@ -150,6 +157,8 @@ def _integral(of: Callable[[float], float], start: float, end: float) -> float:
 
 def p_value(t: float, degrees: int) -> float:
     """The two-sided p-value of Student's t (Abramowitz and Stegun 26.7.3 and 26.7.4), to about 1e-15."""
+    if math.isnan(t):
+        raise ValueError("t is not a number: expected a mean over its standard error")
     angle = math.atan2(abs(t), math.sqrt(degrees))
     sine, cosine = math.sin(angle), math.cos(angle)
     odd = degrees % 2
