@@ -119,6 +119,19 @@ def test_requests_without_a_volume_are_pieces_of_their_own(tmp_path: Path) -> No
         assert info["read_share"] == pytest.approx(float(row["read_share"]))
 
 
+def test_unreadable_lines_are_counted_and_files_with_many_left_out(folder: Path, ssdlab_command: Ssdlab) -> None:
+    lines = (folder / "writes.csv").read_text().splitlines()
+    (folder / "few.csv").write_text("\n".join([*lines, "junk"]) + "\n")
+    (folder / "many.csv").write_text("\n".join([*lines, *["junk"] * 20]) + "\n")
+    out = ssdlab_command("trace", "sample", "traces", "pieces", "--requests", str(PIECE)).out
+    assert "left out: unreadable lines of few.csv: 1" in out
+    assert "left out: many.csv: 20 of 1,020 lines cannot be read, more than 1%" in out
+    words = ["--requests", str(PIECE), "--skip-bad-lines", "20", "--json"]
+    found = ssdlab_command("trace", "sample", "traces", "all", *words).json()
+    assert found["unreadable"] == {"few.csv": 1, "many.csv": 20}
+    assert "many.csv" not in found["left_out"]
+
+
 def test_the_draw_follows_the_seed_alone(folder: Path, tmp_path: Path) -> None:
     names = [
         [piece.file for piece in draw(folder, tmp_path / f"p{run}", pieces=5, requests=PIECE, seed=seed).pieces]

@@ -36,7 +36,9 @@ SCANNED = 5_000_000
 """Default number of requests at the beginning of each file that are considered, in about 150 MB of memory."""
 MEBIBYTE = 20
 ANY_LINES = 10**9
-"""Unreadable lines of a trace that are left out."""
+"""Unreadable lines of a trace that are counted."""
+MOST_UNREADABLE = 0.01
+"""Maximum share of unreadable lines of a trace: the rate of its pieces is too low by about as much."""
 UNSAFE = re.compile(r"[^\w+-]+", re.ASCII)
 LEAST = 100
 """Minimum number of requests of a piece."""
@@ -78,6 +80,8 @@ class Drawn:
     strata: int
     left_out: Mapping[str, str]
     """Files that cannot be read as traces, or are too short, with the reasons."""
+    unreadable: Mapping[str, int]
+    """Number of lines that were left out, by file; only files with some."""
 
 
 def draw(
@@ -103,7 +107,8 @@ def draw(
         seed: seed of the draw.
         scanned: number of requests at the beginning of each file that are considered.
         progress: callback for step and share, 0 to 1.
-        reading: options of `trace_convert` by which the traces are read, such as `format`.
+        reading: options of `trace_convert` by which the traces are read, such as `format`. Without `bad_lines`, files of which more than
+            1 % of the lines cannot be read are left out.
 
     Raises:
         UsageError: a number is invalid, the folder has no traces, or `out` is not empty.
@@ -124,19 +129,24 @@ def draw(
     left_out = {file.relative_to(folder).as_posix(): "not the ending of a trace" for file in there if file.suffix not in ENDINGS}
     with tempfile.TemporaryDirectory(prefix="ssdlab-") as place:
         tables: dict[str, Path] = {}
+        unreadable: dict[str, int] = {}
         for number, file in enumerate(files):
             name = file.relative_to(folder).as_posix()
             if progress is not None:
                 progress(f"reading {name}", number / len(files))
             table = Path(place) / f"{number}.parquet"
             try:
-                api.trace_convert(file, table, requests=scanned, time_order="sort", **{"bad_lines": ANY_LINES, **reading})
+                report = api.trace_convert(file, table, requests=scanned, time_order="sort", **{"bad_lines": ANY_LINES, **reading})
+                if "bad_lines" not in reading:
+                    _refuse_unreadable(report)
                 cut = list(_cut(name, table, requests))
             except (TraceError, UsageError, FileError) as reason:
                 left_out[name] = str(reason).removeprefix(f"{file}: ")
                 continue
             tables[name] = table
             found += cut
+            if report["bad_lines"]:
+                unreadable[name] = report["bad_lines"]
             if not cut:
                 left_out[name] = f"no volume has {requests:,} requests"
         if not found:
@@ -148,7 +158,17 @@ def draw(
         named = zip(chosen, _names(chosen), strict=True)
         written = [_written(piece, tables[piece.source], out / f"{name}.csv.zst") for piece, name in named]
     _write_table(out / DRAWN_FILE, written)
-    return Drawn(written, len(found), len(strata), left_out)
+    return Drawn(written, len(found), len(strata), left_out, unreadable)
+
+
+def _refuse_unreadable(report: Mapping[str, Any]) -> None:
+    """Refuses a trace whose times and addresses would have gaps."""
+    bad, read = report["bad_lines"], sum(report["requests"].values())
+    if bad > MOST_UNREADABLE * (bad + read):
+        raise UsageError(
+            f"{bad:,} of {bad + read:,} lines cannot be read, more than {MOST_UNREADABLE:.0%} "
+            "(`ssdlab trace info` shows the first; --skip-bad-lines N takes files with up to N)"
+        )
 
 
 def _cut(name: str, table: Path, requests: int) -> Iterator[Piece]:

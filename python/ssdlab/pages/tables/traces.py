@@ -47,6 +47,7 @@ def piece_tables(drawn: Any, out: Any, table_file: Any) -> list[RenderableType]:
     more = len(drawn.pieces) - PIECES_SHOWN
     rest = [Text(f"... and {more:,} more pieces")] if more > 0 else []
     lines = [Text(f"left out: {name}: {reason}", style="yellow") for name, reason in drawn.left_out.items()]
+    lines += [Text(f"left out: unreadable lines of {name}: {count:,}", style="yellow") for name, count in drawn.unreadable.items()]
     title = f"{len(drawn.pieces):,} of {drawn.considered:,} pieces, from {drawn.strata} strata"
     last = [Text(f"table: {table_file}"), Text(f'axis of a sweep: trace = "{out}/*"')]
     return [titled(title, table), *rest, *lines, *last]
