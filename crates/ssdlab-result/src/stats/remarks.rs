@@ -441,12 +441,13 @@ fn settling_remedy(verdict: Verdict, cut: bool, result: &Value) -> String {
         0 => "Leave the beginning out (--warm-up)".into(),
         left_out => format!("Leave more of the beginning out than {left_out} requests (--warm-up)"),
     };
-    let is_short = matches!(verdict, Verdict::TooShort { .. });
+    // Of passes of a trace each varies, so that another beginning has no end.
+    let only_more = matches!(verdict, Verdict::TooShort { .. }) || replays(result) && count(result, "/warm_up/requests") > 0;
     match result.pointer("/precondition/kind").and_then(Value::as_str) {
         Some("state") => format!("{more}, or save the state after a longer run."),
-        Some("steady" | "trace") if is_short => format!("{more}."),
+        Some("steady" | "trace") if only_more => format!("{more}."),
         Some("steady" | "trace") => format!("{without_beginning}, or {}.", uncapitalised(&more)),
-        _ if is_short => format!("{more}, or prepare the drive (ftl.precondition.kind = \"steady\")."),
+        _ if only_more => format!("{more}, or prepare the drive (ftl.precondition.kind = \"steady\")."),
         _ => format!("{without_beginning}, {}, or prepare the drive (ftl.precondition.kind = \"steady\").", uncapitalised(&more)),
     }
 }
@@ -714,6 +715,18 @@ mod tests {
         // Two drives, of 10 W each.
         let two = json!({ "level": "rais0", "drives": 2 });
         assert!(said(9.5, two.clone()).is_some() && said(10.5, two).is_none());
+    }
+
+    #[test]
+    fn a_trace_whose_beginning_was_left_out_is_replayed_more_often() {
+        let said = |trace: Value, left_out: u64| {
+            let workload = json!({ "workload": { "trace": trace } });
+            let result = json!({ "config": workload, "precondition": { "kind": "steady" }, "warm_up": { "requests": left_out } });
+            settling_remedy(Verdict::Drifts { amplification: 2.0, change: 0.1 }, false, &result)
+        };
+        assert_eq!(said(json!("t.csv"), 0), "Leave the beginning out (--warm-up), or replay the trace more often (workload.repeat).");
+        assert_eq!(said(json!("t.csv"), 9), "Replay the trace more often (workload.repeat).");
+        assert_eq!(said(Value::Null, 9), "Leave more of the beginning out than 9 requests (--warm-up), or write more.");
     }
 
     #[test]
