@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +39,15 @@ def answers(
     unsettled: tuple[str, ...] = (),
     overloaded: tuple[str, ...] = (),
     busy: float = 1.0,
+    missing: Callable[[Mapping[str, Any]], bool] = lambda _: False,
+    table: Mapping[str, Any] = TABLE,
 ) -> list[Comparison]:
     """The answers for made-up points: a mean time of each scheme, which differs between workloads and seeds.
 
     Write amplification is 1 more than the factor of the scheme, and has not settled under schemes in `unsettled`. At a load of 0.9 pgc is
-    `busy` times slower than that.
+    `busy` times slower than that. Points that are `missing` were not run.
     """
-    sweep = define("sweep", {**TABLE, "questions": list(questions)})
+    sweep = define("sweep", {**table, "questions": list(questions)})
     points = []
     for place, point in enumerate(sweep.points()):
         values = point.values
@@ -59,7 +62,7 @@ def answers(
         points.append(
             SweepPoint(dict(values), Result({"seed": values["seed"], "latency_ns": {"all": latency}, "gc": gc, "remarks": remarks}))
         )
-    return comparisons(sweep.questions, points)
+    return comparisons(sweep.questions, [point for point in points if not missing(point.values)], list(sweep.points()))
 
 
 def test_a_known_change_is_found_over_workloads() -> None:
@@ -182,6 +185,47 @@ def test_whether_a_change_depends_on_another_axis() -> None:
     assert found.heads[:2] == ["scheme", "load"]
     with pytest.raises(ssdlab.ConfigError, match="load has two uses"):
         answers(means, {**question, "by": ["load"]})
+
+
+def at(**values: Any) -> Callable[[Mapping[str, Any]], bool]:
+    """Whether a point has these values."""
+    return lambda of: all(of[axis] == value for axis, value in values.items())
+
+
+def test_all_seeds_of_a_workload_count_with_the_same_points() -> None:
+    """At load 0.9 alone pgc is 1.4 times slower: without a point there, its seed would be about load 0.5."""
+    question = {"compare": "scheme", "values": ["pgc"], "figures": ["mean"], "by": ["input"]}
+    table = {"grid": {**TABLE["grid"], "seed": [1, 2, 3]}}
+    lost = at(scheme="pgc", load=0.9, seed=3, input="mysql")
+    mysql, *others = answers({"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, question, busy=1.4, missing=lost, table=table)
+    assert mysql.change is not None
+    assert mysql.change[0] == pytest.approx(0.7 * math.sqrt(1.4) - 1, abs=0.03)
+    assert mysql.change[2] < 0, "without the missing pair the scatter of seeds is small"
+    assert (mysql.seeds, mysql.note.partition("; ")[2]) == (2, "without 2 of 6 pairs, which were not run, or not under every seed")
+    assert [(other.seeds, "pairs" in other.note) for other in others] == [(3, False)] * 2
+
+
+def test_points_that_a_seed_lacks_do_not_count_where_no_seeds_would_be_left() -> None:
+    question = {"compare": "scheme", "values": ["pgc"], "figures": ["mean"], "by": ["input"]}
+    means = {"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}
+    mysql, *_ = answers(means, question, busy=1.4, missing=at(scheme="pgc", load=0.9, seed=2))
+    assert mysql.change is not None
+    assert mysql.change[0] == pytest.approx(-0.3, abs=0.03), "of load 0.5"
+    assert (mysql.seeds, "without 2 of 4 pairs" in mysql.note) == (2, True)
+
+    def crossed(of: Mapping[str, Any]) -> bool:
+        return bool((of["load"] == 0.9) == (of["seed"] == 1))
+
+    mysql, *_ = answers(means, question, missing=crossed)
+    assert (mysql.judged, mysql.note) == ("not judged", "no two seeds have pairs alike: run the missing points (--resume)")
+
+
+def test_a_change_may_depend_on_an_axis_of_lists() -> None:
+    grid = {"scheme": ["npgc", "pgc", "rwp"], "scheduler.suspend": [[], ["program"]], "input": TABLE["grid"]["input"], "load": [0.5]}
+    question = {"compare": "scheme", "values": ["pgc"], "figures": ["mean"], "depends_on": "scheduler.suspend"}
+    (one,) = answers({"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, question, table={"grid": {**grid, "seed": [1, 2]}})
+    assert (one.at, one.judged) == ({"scheduler.suspend": ["program"]}, "tie")
+    assert in_words([one])[0].rows[0][1] == '["program"]'
 
 
 def test_the_size_of_a_change_against_an_overload_is_conditional() -> None:

@@ -10,11 +10,12 @@ from typing import Any
 
 from ssdlab.analysis.effects import Effect, effect, holm
 from ssdlab.analysis.remarks import MOST_NAMED
-from ssdlab.asking.plans import value_text
 from ssdlab.checks import few
 from ssdlab.errors import UsageError
+from ssdlab.experiments.sweeping.definition import Point
 from ssdlab.experiments.sweeping.doubts import OF_PARTS, doubt, is_of_parts
-from ssdlab.experiments.sweeping.points import SEED, SweepPoint
+from ssdlab.experiments.sweeping.pairs import Pair, change, grouped, in_text, pairs, plain, used
+from ssdlab.experiments.sweeping.points import SweepPoint
 from ssdlab.experiments.sweeping.questions import Question
 from ssdlab.pages.report.leader import SHORT
 
@@ -152,7 +153,7 @@ def _short(figure: str) -> str:
 def _cells(one: Comparison, *, several: bool) -> list[str]:
     change = "" if one.change is None else "{:+.1%} ({:+.1%} to {:+.1%})".format(*one.change)
     figure, p = [_short(one.figure)] if several else [], "" if one.p is None else f"{one.p:.2g}"
-    return [one.value, *figure, *(_plain(value) for value in one.at.values()), change, p, one.judged]
+    return [one.value, *figure, *(plain(value) for value in one.at.values()), change, p, one.judged]
 
 
 def _notes(found: Sequence[Comparison]) -> list[str]:
@@ -160,94 +161,65 @@ def _notes(found: Sequence[Comparison]) -> list[str]:
     about: dict[str, list[str]] = {}
     for one in found:
         if one.note:
-            about.setdefault(one.note, []).append(", ".join([one.value, _short(one.figure), *(_plain(value) for value in one.at.values())]))
+            about.setdefault(one.note, []).append(", ".join([one.value, _short(one.figure), *(plain(value) for value in one.at.values())]))
     return [note if len(names) == len(found) else f"{few(names, MOST_NAMED, '; ')}: {note}" for note, names in about.items()]
 
 
-def comparisons(questions: Sequence[Question], points: Sequence[SweepPoint]) -> list[Comparison]:
-    """The answers to all questions, in their order, with Holm's correction over all of them."""
-    found = [one for question in questions for one in _answers(question, points)]
+def comparisons(questions: Sequence[Question], points: Sequence[SweepPoint], planned: Sequence[Point] = ()) -> list[Comparison]:
+    """The answers to all questions, in their order, with Holm's correction over all of them.
+
+    Args:
+        questions: the questions.
+        points: the points that were run.
+        planned: all points of the sweep, to say how many pairs were not run.
+    """
+    found = [one for question in questions for one in _answers(question, points, planned)]
     judged = [index for index, one in enumerate(found) if one.effect is not None]
     adjusted = dict(zip(judged, holm([one.effect.p for one in found if one.effect is not None]), strict=True))
     return [replace(one, p=adjusted.get(index)) for index, one in enumerate(found)]
 
 
-@dataclass(frozen=True)
-class _Pair:
-    """Points whose figures are divided: the product of those after by the product of those before."""
-
-    before: tuple[SweepPoint, ...]
-    after: tuple[SweepPoint, ...]
-
-    @property
-    def points(self) -> tuple[SweepPoint, ...]:
-        """All of them."""
-        return (*self.before, *self.after)
-
-    def change(self, figure: str) -> float | None:
-        """The logarithm of the ratio; `None` if a point lacks the figure, or it is 0."""
-        if not all(point.measures.get(figure, 0) > 0 for point in self.points):
-            return None
-        after, before = ([math.log(point.measures[figure]) for point in points] for points in (self.after, self.before))
-        return math.fsum(after) - math.fsum(before)
-
-
-def _answers(question: Question, points: Sequence[SweepPoint]) -> Iterator[Comparison]:
-    groups: dict[str, list[SweepPoint]] = {}
-    for point in points:
-        groups.setdefault(_text({axis: point.values[axis] for axis in question.by}), []).append(point)
-    for group in groups.values():
+def _answers(question: Question, points: Sequence[SweepPoint], planned: Sequence[Point]) -> Iterator[Comparison]:
+    all_planned = grouped(question, planned)
+    for key, group in grouped(question, points).items():
         at = {axis: group[0].values[axis] for axis in question.by}
         for value in question.values:
-            for more, pairs in _pairs(question, value, group):
+            wanted = {in_text(more): len(found) for more, found in pairs(question, value, all_planned.get(key, []))}
+            for more, found in pairs(question, value, group):
                 for figure in question.figures:
-                    yield _answer(question, value, figure, {**at, **more}, pairs)
+                    yield _answer(question, value, figure, {**at, **more}, found, wanted.get(in_text(more), 0))
 
 
-def _pairs(question: Question, value: str, points: Sequence[SweepPoint]) -> Iterator[tuple[dict[str, Any], list[_Pair]]]:
-    """The pairs with and without a value: all at once, or for each value of the axis on which the change may depend but the first."""
-    depends_on = question.depends_on
-    axes = {question.compare, depends_on}
-    by_rest: dict[str, dict[tuple[str, Any], SweepPoint]] = {}
-    for point in points:
-        rest = _text({axis: of for axis, of in point.values.items() if axis not in axes})
-        on = point.values[depends_on] if depends_on else None
-        by_rest.setdefault(rest, {})[_plain(point.values[question.compare]), on] = point
-    levels = list(dict.fromkeys(point.values[depends_on] for point in points)) if depends_on else [None]
-    first = levels[0]
-    for level in levels[1:] if depends_on else levels:
-        before = [(question.against, level), *([(value, first)] if depends_on else [])]
-        after = [(value, level), *([(question.against, first)] if depends_on else [])]
-        whole = [found for found in by_rest.values() if all(key in found for key in (*before, *after))]
-        pairs = [_Pair(tuple(found[key] for key in before), tuple(found[key] for key in after)) for found in whole]
-        yield ({depends_on: level} if depends_on else {}), pairs
-
-
-def _answer(question: Question, value: str, figure: str, at: Mapping[str, Any], pairs: Sequence[_Pair]) -> Comparison:
-    changes = [(pair, change) for pair in pairs if (change := pair.change(figure)) is not None]
-    # by workload and seed: the differences of all pairs, which differ in other axes
-    found: dict[str, dict[int, list[float]]] = {}
-    for pair, change in changes:
-        one = pair.after[0]
-        workload = _text({axis: one.values[axis] for axis in question.across})
-        seed = one.values.get(SEED, one.result["seed"])
-        found.setdefault(workload, {}).setdefault(seed, []).append(change)
-    groups = [[math.fsum(of) / len(of) for of in seeds.values()] for seeds in found.values()]
-    seeds = max(map(len, groups), default=0)
-    note = _doubt(question, figure, pairs, len(changes))
+def _answer(
+    question: Question, value: str, figure: str, at: Mapping[str, Any], found: Sequence[Pair[SweepPoint]], planned: int
+) -> Comparison:
+    counted = used(question, found)
+    kept = [pair for seeds in counted for of in seeds for pair in of]
+    note = _doubt(question, figure, found, kept)
+    groups = [] if note else [[math.fsum(_changes(of, figure)) / len(of) for of in seeds] for seeds in counted]
     judged: Effect | None = None
-    if not note:
+    if groups:
         try:
             judged = effect(groups)
             note = "" if judged is not None else "one workload and one seed: give more of either"
         except UsageError as reason:
             note = str(reason)
     if judged is not None:
-        note = "; ".join(_conditions(question, figure, pairs, len(groups)))
-    return Comparison(question, value, figure, at, len(groups), seeds, judged, note)
+        note = "; ".join([*_conditions(question, figure, kept, len(groups)), *_missing(len(kept), max(planned, len(found)))])
+    return Comparison(question, value, figure, at, len(counted), max(map(len, counted), default=0), judged, note)
 
 
-def _conditions(question: Question, figure: str, pairs: Sequence[_Pair], workloads: int) -> Iterator[str]:
+def _changes(of: Sequence[Pair[SweepPoint]], figure: str) -> list[float]:
+    return [found for pair in of if (found := change(pair, figure)) is not None]
+
+
+def _missing(counted: int, planned: int) -> Iterator[str]:
+    """How many pairs an answer is without."""
+    if counted < planned:
+        yield f"without {planned - counted:,} of {planned:,} pairs, which were not run, or not under every seed"
+
+
+def _conditions(question: Question, figure: str, found: Sequence[Pair[SweepPoint]], workloads: int) -> Iterator[str]:
     """What to know of an answer."""
     if workloads == 1:
         yield (
@@ -255,7 +227,7 @@ def _conditions(question: Question, figure: str, pairs: Sequence[_Pair], workloa
             if question.across
             else "no axis of workloads: the interval is over seeds of one"
         )
-    points = _points(pairs)
+    points = _points(found)
     if is_of_parts(figure, points, question.across):
         yield OF_PARTS
     overloaded = sum(any(remark.code == OVERLOADED for remark in point.result.remarks) for point in points)
@@ -263,25 +235,18 @@ def _conditions(question: Question, figure: str, pairs: Sequence[_Pair], workloa
         yield f"{overloaded:,} of {len(points):,} points are overloaded: how large the change is depends on the length of the runs"
 
 
-def _doubt(question: Question, figure: str, pairs: Sequence[_Pair], having: int) -> str:
-    """Why a comparison cannot be judged; empty if it can. `having`: number of pairs with the figure."""
-    if not pairs:
+def _doubt(question: Question, figure: str, found: Sequence[Pair[SweepPoint]], kept: Sequence[Pair[SweepPoint]]) -> str:
+    """Why a comparison cannot be judged; empty if it can. `kept`: the pairs that count."""
+    if not found:
         return "no pair of points was run"
-    if not having:
+    lacking = sum(change(pair, figure) is None for pair in found)
+    if lacking == len(found):
         return "no run has the figure, or it is 0"
-    if having < len(pairs):
-        return f"{len(pairs) - having:,} of {len(pairs):,} pairs lack the figure, or it is 0"
-    return doubt(figure, _points(pairs), question.across)
+    if lacking:
+        return f"{lacking:,} of {len(found):,} pairs lack the figure, or it is 0"
+    return doubt(figure, _points(kept), question.across) if kept else "no two seeds have pairs alike: run the missing points (--resume)"
 
 
-def _points(pairs: Sequence[_Pair]) -> list[SweepPoint]:
+def _points(found: Sequence[Pair[SweepPoint]]) -> list[SweepPoint]:
     """The points of pairs, each once."""
-    return list({id(point): point for pair in pairs for point in pair.points}.values())
-
-
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else value_text(value)
-
-
-def _text(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{axis} = {value_text(value)}" for axis, value in values.items())
+    return list({id(point): point for pair in found for point in pair.points}.values())

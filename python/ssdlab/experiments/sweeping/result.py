@@ -206,7 +206,7 @@ class SweepResult(Sequence[SweepPoint]):
     @cached_property
     def comparisons(self) -> list[Comparison]:
         """The answers to the sweep's questions, with Holm's correction over all of them, as in `comparisons.csv`."""
-        return comparisons(self.sweep.questions, self.points)
+        return comparisons(self.sweep.questions, self.points, list(self.sweep.points()))
 
     def answers(self) -> tuple[list[Answers], str]:
         """The answers to the sweep's questions in words: a table for each question, and what the rows mean."""
