@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 from cliffs_page import TABLE, lines, stored
 
-DRIVES = {drive.label: drive for drive in read(TABLE)}
+DRIVES = {drive.label: drive for drive in read(TABLE).drives}
 NM620, A2000, ATOM, SN550 = "Lexar NM620 1,000 GB", "Kingston A2000 1,000 GB", "ADATA XPG Atom 50 1,000 GB", "WD Blue SN550 500 GB"
 SN580, M480 = "WD Blue SN580 1,000 GB", "MSI Spatium M480 Play 2,000 GB"
 MISSES = {(NM620, END), (NM620, FITTED), (A2000, END)}
@@ -183,6 +183,16 @@ def test_the_command_takes_a_row_of_any_table(ssdlab_command: Ssdlab, tmp_path: 
     text = ssdlab_command("cliffs", "mine.csv", "--drive", "other").out
     assert "Other 100 GB" in text
     assert "Mine" not in text
+
+
+def test_rows_that_cannot_be_used_are_named(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    rows = ["Mine,100,3,10,3,1,D,4", "Lost,100,3,10,3,,D,4", "Vast,100000,3,10,3,1,D,4"]
+    (tmp_path / "mine.csv").write_text("\n".join([COLUMNS, *rows]))
+    found = json.loads(ssdlab_command("cliffs", "mine.csv", "--json").out)
+    assert [drive["drive"] for drive in found["drives"]] == ["Mine"]
+    assert ["v2_GBps is empty" in found["refused"][0], "Vast: 6,248 planes" in found["refused"][1]] == [True, True]
+    assert "line 3: v2_GBps is empty" in ssdlab_command("cliffs", "mine.csv", "--drive", "lost").failed(2)
+    assert "Not predicted: Vast" in ssdlab_command("cliffs", "mine.csv").out
 
 
 @pytest.mark.parametrize(

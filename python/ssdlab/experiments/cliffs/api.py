@@ -25,6 +25,8 @@ def predict(
 ) -> Cliffs:
     """Predicts whole fills of drives with an SLC cache from a table with a row for each (docs/cliffs.md).
 
+    Rows that cannot be used are named in the result.
+
     Args:
         table: file with the table.
         drive: part of the names of the drives to take; by default all.
@@ -32,26 +34,35 @@ def predict(
         progress: called with the present drive and the share of the drives that are done, 0 to 1.
 
     Raises:
-        UsageError: the table cannot be used, has no such drive, or one that cannot be simulated.
+        UsageError: the table cannot be used, has no such drive, or none that can be simulated.
         ssdlab.Error: a run failed.
     """
     if whole("scale", scale) not in SCALES:
         raise UsageError(f"scale = {scale}: expected one of {', '.join(map(str, SCALES))}")
-    drives = read(Path(path("table", table)))
+    rows = read(Path(path("table", table)))
     named = "" if drive is None else text("drive", drive).casefold()
-    chosen = [one for one in drives if named in one.label.casefold()]
+    chosen = [one for one in rows.drives if named in one.label.casefold()]
+    refused = [reason for name, reason in rows.refused if named in name.casefold()]
     if not chosen:
-        names = few([one.label for one in drives], 16)
+        if refused:
+            raise UsageError(refused[0])
+        names = few([one.label for one in rows.drives], 16)
         raise UsageError(f"{os.fspath(table)}: no drive is named {drive}: expected part of the name of one of {names}")
-    return Cliffs(tuple(_each(chosen, scale, progress or (lambda _, __: None))), scale)
+    found, beyond = _each(chosen, scale, progress or (lambda _, __: None))
+    return Cliffs(tuple(found), scale, (*refused, *beyond))
 
 
-def _each(drives: list[Drive], scale: int, progress: Callable[[str, float], object]) -> list[Predictions]:
-    found = []
+def _each(drives: list[Drive], scale: int, progress: Callable[[str, float], object]) -> tuple[list[Predictions], list[str]]:
+    """The predictions, and why others cannot be made."""
+    found, refused = [], []
     for number, drive in enumerate(drives):
         progress(drive.label, number / len(drives))
         try:
             found.append(predicted(drive, scale=scale))
         except ConfigError as reason:
-            raise UsageError(f"{drive.label}: no drive of this size can be simulated: {reason}") from reason
-    return found
+            refused.append(f"{drive.label}: no drive of this size can be simulated: {reason}")
+        except UsageError as reason:
+            refused.append(str(reason))
+    if not found:
+        raise UsageError(refused[0])
+    return found, refused

@@ -14,7 +14,7 @@ from ssdlab.checks import few, nearest
 from ssdlab.errors import UsageError
 from ssdlab.system.folders import file_errors
 
-__all__ = ["KINDS", "Drive", "read"]
+__all__ = ["KINDS", "Drive", "Table", "read"]
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {
@@ -85,6 +85,19 @@ class Drive:
         return self.kind == "W"
 
 
+@dataclass(frozen=True)
+class Table:
+    """A table of drives.
+
+    Attributes:
+        drives: the rows that can be used.
+        refused: of each other row the name of the drive, and what is wrong.
+    """
+
+    drives: tuple[Drive, ...]
+    refused: tuple[tuple[str, str], ...]
+
+
 class _Columns:
     """The fields of a line."""
 
@@ -143,11 +156,11 @@ DYNAMIC, FLASH = ("D", "F"), 1.1
 """Kinds of caches in the free space of the flash, and the most flash that a drive has for each byte of its size."""
 
 
-def read(path: Path) -> list[Drive]:
+def read(path: Path) -> Table:
     """Reads a table of drives.
 
     Raises:
-        UsageError: a column or value is missing or wrong.
+        UsageError: a column is missing or wrong, or no row can be used.
         FileError: the file cannot be read.
     """
     with file_errors("read", path), path.open(newline="", encoding="utf-8-sig") as text:
@@ -160,7 +173,16 @@ def read(path: Path) -> list[Drive]:
     _check_columns(path, columns)
     if not lines:
         raise UsageError(f"{path}: no drives: expected a line for each below the names of the columns")
-    return [_drive(_Columns(f"{path}, line {line}", row), f"{path}, line {line}") for line, row in lines]
+    drives, refused, first = [], [], None
+    for line, row in lines:
+        try:
+            drives.append(_drive(_Columns(f"{path}, line {line}", row), f"{path}, line {line}"))
+        except UsageError as reason:
+            first = first or reason
+            refused.append((row["drive"] or "", str(reason)))
+    if not drives and first is not None:
+        raise first
+    return Table(tuple(drives), tuple(refused))
 
 
 def _check_columns(path: Path, columns: Sequence[str]) -> None:

@@ -23,10 +23,12 @@ class Cliffs:
     Attributes:
         drives: those of each drive, in the order of the table.
         scale: by how much the simulated drives are smaller.
+        refused: why other rows of the table cannot be used.
     """
 
     drives: tuple[Predictions, ...]
     scale: int
+    refused: tuple[str, ...] = ()
 
     def within(self, what: str) -> tuple[int, int]:
         """How many drives keep the bound of a row, and how many have that row and a published number."""
@@ -35,7 +37,7 @@ class Cliffs:
 
     def to_dict(self) -> dict[str, Any]:
         """What `ssdlab cliffs --json` prints."""
-        return {"scale": self.scale, "drives": [of.to_dict() for of in self.drives]}
+        return {"scale": self.scale, "drives": [of.to_dict() for of in self.drives], "refused": list(self.refused)}
 
     def save(self, folder: Path) -> None:
         """Writes `cliffs.json` and the figure to a folder."""

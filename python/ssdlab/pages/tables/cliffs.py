@@ -35,7 +35,8 @@ def cliff_tables(data: Mapping[str, Any]) -> list[RenderableType]:
         folding, units = drive["folding_units"], drive["units"]
         if folding < units:
             table.add_row("", f"of {units} planes fold at once", "-", str(folding), "", "-", "-", Text("-", style="dim"))
-    return [titled(f"Whole fills, drives scaled down by {data['scale']}", table)]
+    refused = [Text(f"Not predicted: {reason}", style="yellow") for reason in data["refused"]]
+    return [titled(f"Whole fills, drives scaled down by {data['scale']}", table), *refused]
 
 
 def published(row: Mapping[str, Any]) -> str:
