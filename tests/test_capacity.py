@@ -13,6 +13,7 @@ import pytest
 import ssdlab
 from conftest import Ssdlab
 from ssdlab.experiments.sweeping.definition import define
+from ssdlab.experiments.sweeping.running import prepare
 from ssdlab.runs import capacity
 from ssdlab.system import states
 
@@ -81,9 +82,14 @@ def test_the_search_is_deterministic_and_kept(folder: Path, monkeypatch: pytest.
     assert ssdlab.run(**READS, load=1.3).capacity.iops == first.capacity.iops  # another share of it
     with pytest.raises(AssertionError):
         ssdlab.run(**{**READS, "seed": 2}, load=0.8)
-    next(folder.iterdir()).write_text("damaged")
-    with pytest.raises(AssertionError):
-        ssdlab.run(**READS, load=0.8)
+    kept = next(folder.iterdir())
+    whole = kept.read_text()
+    iops = f'"iops": {first.capacity.iops}'
+    assert iops in whole
+    for damaged in ("damaged", whole.replace(iops, '"iops": "many"'), whole.replace(iops, '"iops": null')):
+        kept.write_text(damaged)
+        with pytest.raises(AssertionError):
+            ssdlab.run(**READS, load=0.8)
 
 
 def test_the_command_repeats_the_run_without_a_search(ssdlab_command: Ssdlab) -> None:
@@ -167,6 +173,47 @@ def test_a_sweep_takes_the_capacity_of_a_named_point() -> None:
         ssdlab.sweep({"load": [0.4], "workload.read_share": [0.5, 1.0]}, device="bux2011", requests=5000, load_of="1.0")
 
 
+@pytest.mark.parametrize(
+    ("of", "message"),
+    [
+        ("0.4", "no axis has it"),
+        ("load = 0.4", "beside load and seed"),
+        ("seed = 1", "no axis has it"),
+        ("50300, 100600", "two values of device.read_ns"),
+    ],
+)
+def test_a_text_that_names_no_drive_is_refused(of: str, message: str) -> None:
+    axes = {"device.read_ns": [50_300, 100_600], "load": [0.4, 0.6], "seed": [1, 2]}
+    with pytest.raises(ssdlab.ConfigError, match=message):
+        ssdlab.sweep(axes, **READS, load_of=of)
+
+
+def test_seeds_with_a_label_or_beside_another_axis_have_loads() -> None:
+    seeds = [{"label": "one", "seed": 1}, {"label": "two", "seed": 2}]
+    labelled = ssdlab.sweep({"device.read_ns": [50_300, 100_600], "seed": seeds}, **READS, load=0.5, load_of="50300")
+    assert {round(point.result.capacity.iops) for point in labelled} == {13_106}
+    beside = {"zip": [{"axes": ["seed", "requests"], "rows": [[1, 4000], [2, 5000]]}], "grid": {"device.read_ns": [50_300, 100_600]}}
+    filled = {"device": "bux2011", "load": 0.5, "load_of": "50300", "set": {**READS["set"], "ftl.precondition.kind": "fill"}}
+    zipped = prepare(define("sweep", {**beside, **filled}))
+    assert {round(task.point.loaded.entry["iops"]) for task in zipped.tasks if task.point.loaded} == {13_106}
+    assert len(zipped.tasks) == 4
+
+
+def test_points_without_a_rate_are_left_out_where_the_sweep_says_so() -> None:
+    few: dict[str, Any] = {"device": "bux2011", "load": 0.5, "grid": {"requests": [500, 3000]}, "set": dict(READS["set"])}
+    with pytest.raises(ssdlab.UsageError, match="500 requests after the warm-up"):
+        prepare(define("sweep", few))
+    prepared = prepare(define("sweep", {**few, "leave_out_refused": True}))
+    assert [task.point.values["requests"] for task in prepared.tasks] == [3000]
+    assert ["500 requests after the warm-up" in str(reason) for _, reason in prepared.refused] == [True]
+    with pytest.raises(ssdlab.UsageError, match="500 requests after the warm-up"):
+        prepare(define("sweep", {**few, "grid": {"requests": [500]}, "leave_out_refused": True}))
+    never: dict[str, Any] = {"device": "bux2011", "requests": 3000, "load": 0.5, "set": dict(READS["set"]), "leave_out_refused": True}
+    empty = prepare(define("sweep", {**never, "grid": {"ftl.precondition.kind": ["none", "fill"]}}))
+    assert ["never full" in str(reason) for _, reason in empty.refused] == [True]
+    assert len(empty.tasks) == 1
+
+
 def test_drives_of_a_sweep_by_load_are_settled_unless_it_says_how_they_are_prepared() -> None:
     def prepared(**table: Any) -> tuple[object, object]:
         sweep = define("sweep", {"device": "bux2011", "grid": {"load": [0.5]}, **table})
@@ -235,6 +282,7 @@ def test_bursts_of_a_trace_hide_no_capacity(tmp_path: Path) -> None:
         ({"load": 0.0}, "load = 0.0: expected a number above 0"),
         ({"load": "much"}, "load = "),
         ({"load_of": "npgc"}, "needs load"),
+        ({"load": 1e9, "set": {"workload.read_share": 1.0}}, r"load: load 1e\+09 of 13,106 requests/s is .* expected from 1e-06 to 1e\+06"),
         ({"load": 0.8, "requests": 500}, "500 requests after the warm-up: expected at least 1,000"),
         ({"load": 0.8, "requests": 1500, "warm_up": 1000}, "500 requests after the warm-up"),
         ({"load": 0.8, "set": {"ftl.precondition.kind": "none", "workload.read_share": 1.0}}, "never full"),

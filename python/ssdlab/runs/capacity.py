@@ -78,7 +78,7 @@ class Wanted(NamedTuple):
     """Setup and scheme of the drive whose capacity counts, where it is another one."""
 
 
-def with_loads(wanted: Sequence[Wanted], *, workers: int | None = None) -> list[Setup]:
+def with_loads(wanted: Sequence[Wanted], *, workers: int | None = None, refused: dict[str, Error] | None = None) -> list[Setup]:
     """The setups of runs, with the rates that their loads stand for. Setups without `load` are returned as they are.
 
     Runs with the same drive, scheme and requests share a search; searches run in parallel.
@@ -86,34 +86,57 @@ def with_loads(wanted: Sequence[Wanted], *, workers: int | None = None) -> list[
     Args:
         wanted: the runs.
         workers: maximum number of runs at once.
+        refused: takes the errors of runs whose load has no rate, by label; their setups are returned as they are. By default the first is
+            raised.
 
     Raises:
         UsageError: the workload has no arrivals, too few requests, or never fills the drive.
         ssdlab.Error: a run of a search failed.
         ssdlab.Interrupted: Ctrl-C.
     """
-    keys: list[str | None] = []
+    keys: list[str | None] = [None] * len(wanted)
     searches: dict[str, _Search] = {}
-    for one in wanted:
-        if one.setup.options["load"] is None:
-            keys.append(None)
-            continue
-        with _naming(one.label):
-            search = _Search.of(one)
-        keys.append(search.key)
-        searches.setdefault(search.key, search)
-    _find(list(searches.values()), workers)
-    return [
-        one.setup if key is None else one.setup.with_changes(loaded_as=_loaded(one.setup, searches[key].capacity))
-        for one, key in zip(wanted, keys, strict=True)
-    ]
+    for index, one in enumerate(wanted):
+        if one.setup.options["load"] is not None:
+            with _noting(refused, one.label), _naming(one.label):
+                search = _Search.of(one)
+                keys[index] = search.key
+                searches.setdefault(search.key, search)
+    wrong: dict[str, Error] | None = None if refused is None else {}
+    _find(list(searches.values()), workers, wrong)
+    setups = [one.setup for one in wanted]
+    for index, (one, key) in enumerate(zip(wanted, keys, strict=True)):
+        if key is not None:
+            with _noting(refused, one.label):
+                if wrong and key in wrong:
+                    raise wrong[key]
+                with _naming(one.label):
+                    setups[index] = one.setup.with_changes(loaded_as=_loaded(one.setup, searches[key].capacity))
+    return setups
 
 
 def _loaded(setup: Setup, found: Capacity | None) -> Loaded:
     assert found is not None
     share, of = float(setup.options["load"] or 0), setup.options["load_of"]
     entry = {"load": share, **({} if of is None else {"of": of}), **asdict(found)}
-    return Loaded(float(f"{share * found.time_scale:.6g}"), entry)
+    scale = float(f"{share * found.time_scale:.6g}")
+    if not 1 / AT_ONCE <= scale <= AT_ONCE:
+        raise UsageError(
+            f"load {share:g} of {found.iops:,.0f} requests/s is {scale:g} times the workload's own rate: "
+            f"expected from {1 / AT_ONCE:g} to {AT_ONCE:g} times"
+        )
+    return Loaded(scale, entry)
+
+
+@contextlib.contextmanager
+def _noting(errors: dict[str, Error] | None, key: str) -> Generator[None]:
+    """Context in which an error goes to `errors`, if there is such a table."""
+    try:
+        yield
+    except Error as error:
+        if errors is None:
+            raise
+        errors[key] = error
 
 
 @contextlib.contextmanager
@@ -172,7 +195,9 @@ class _Search:
         if folder is None:
             return
         with contextlib.suppress(FileError, UsageError, TypeError, KeyError):  # a file of another version, or a damaged one
-            self.capacity = Capacity(**read_json(folder / FOLDER / f"{self.key}.json")["capacity"])
+            found = Capacity(**read_json(folder / FOLDER / f"{self.key}.json")["capacity"])
+            if all(isinstance(value, int | float) for value in asdict(found).values()):
+                self.capacity = found
 
     def keep(self) -> None:
         """Leaves the capacity for later runs. An error of the folder is none of the run."""
@@ -196,13 +221,12 @@ class _Search:
     def then(self, result: Result) -> float | None:
         """The factor of the next run; `None` if the capacity is known."""
         self.runs += 1
-        with _naming(self.label):
-            found = _backlog(result)
-            try:
-                return self._steps.send(found)
-            except StopIteration as done:
-                self.capacity = done.value
-                return None
+        found = _backlog(result)
+        try:
+            return self._steps.send(found)
+        except StopIteration as done:
+            self.capacity = done.value
+            return None
 
 
 def _refuse_without_arrivals(workload: Mapping[str, Any]) -> None:
@@ -310,28 +334,32 @@ def _capacity(own_rate: float, lowest: tuple[float, Backlog], half: float, susta
     )
 
 
-def _find(searches: Sequence[_Search], workers: int | None) -> None:
-    """Runs searches side by side, step by step."""
+def _find(searches: Sequence[_Search], workers: int | None, wrong: dict[str, Error] | None) -> None:
+    """Runs searches side by side, step by step. `wrong`: takes the errors of searches by key; the first is raised without it."""
     for search in searches:
         search.restore()
     left = {search: search.first() for search in searches if search.capacity is None}
     with ShareProgress("capacity", quiet=not is_reading_shown()) as progress:
         while left:
-            jobs = {search: search.job(scale) for search, scale in left.items()}
+            jobs: dict[_Search, Job] = {}
+            for search, scale in left.items():
+                with _noting(wrong, search.key):
+                    jobs[search] = search.job(scale)
             batch = execute([*jobs.values()], workers=workers)
             if isinstance(batch.interrupt, KeyboardInterrupt):
                 raise Interrupted({}) from batch.interrupt
             if batch.interrupt is not None:
                 raise batch.interrupt
+            left = {}
             for search, job in jobs.items():
-                if job.label in batch.failed:
-                    with _naming(search.label):
+                with _noting(wrong, search.key), _naming(search.label):
+                    if job.label in batch.failed:
                         raise batch.failed[job.label]
-            steps = {search: search.then(batch.finished[job.label]) for search, job in jobs.items()}
-            for search in steps:
-                if search.capacity is not None:
-                    search.keep()
-            left = {search: scale for search, scale in steps.items() if scale is not None}
+                    then = search.then(batch.finished[job.label])
+                    if then is None:
+                        search.keep()
+                    else:
+                        left[search] = then
             if progress.callback is not None:
-                done = sum(1.0 if search.capacity else search.runs / (search.runs + 2) for search in searches)
+                done = sum(search.runs / (search.runs + 2) if search in left else 1.0 for search in searches)
                 progress.callback(f"rates that drives sustain, {len(left)} searches left", done / len(searches))

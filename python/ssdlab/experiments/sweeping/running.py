@@ -114,22 +114,30 @@ def prepare(
                 setup_of(point).build(point.options.get("scheme"))
         except Error as error:
             wrong.append((point, error))
-    refused = {point.folder for point, _ in wrong}
-    if wrong and not (sweep.leave_out_refused and len(refused) < len(points)):
-        point, reason = wrong[0]
-        others = f" (nor can {len(wrong) - 1:,} of the other {len(sweep) - 1:,} points)" if len(wrong) > 1 else ""
-        raise type(reason)(f"{sweep.name}: the point {point.label} cannot be simulated{others}: {reason}") from reason
+    _check_refused(sweep, wrong)
     if out is not None and not resume:
         _refuse_results(out)
     if len(tasks) + len(wrong) < len(points):
-        tasks = [
-            Task.of(point, out) for point in loaded(sweep, [point for point in points if point.folder not in refused], workers=workers)
-        ]
+        refused = {point.folder for point, _ in wrong}
+        left = [point for point in points if point.folder not in refused]
+        without_rate: dict[str, Error] | None = {} if sweep.leave_out_refused else None
+        tasks = [Task.of(point, out) for point in loaded(sweep, left, workers=workers, refused=without_rate)]
+        if without_rate:
+            wrong += [(point, without_rate[point.label]) for point in left if point.label in without_rate]
+            _check_refused(sweep, wrong)
     found = [(task, task.there()) for task in tasks] if resume else []
     done = {task.point.folder: result for task, result in found if result is not None}
     changed = sum(result is None and task.file.exists() for task, result in found)
     sweep = replace(sweep, questions=questions.dated(sweep.questions, out, has_results=bool(done)))
     return Prepared(sweep, tuple(tasks), done, into, source, changed, tuple(wrong))
+
+
+def _check_refused(sweep: Sweep, wrong: Sequence[tuple[Point, Error]]) -> None:
+    """Refuses points that cannot be simulated, unless the sweep leaves them out and has others."""
+    if wrong and not (sweep.leave_out_refused and len(wrong) < len(sweep)):
+        point, reason = wrong[0]
+        others = f" (nor can {len(wrong) - 1:,} of the other {len(sweep) - 1:,} points)" if len(wrong) > 1 else ""
+        raise type(reason)(f"{sweep.name}: the point {point.label} cannot be simulated{others}: {reason}") from reason
 
 
 def run(prepared: Prepared, *, workers: int | None = None, engine: str = LOCAL, progress: Progress | None = None) -> SweepResult:
