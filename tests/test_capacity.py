@@ -14,7 +14,7 @@ import ssdlab
 from conftest import Ssdlab
 from ssdlab.experiments.sweeping.definition import define
 from ssdlab.experiments.sweeping.running import prepare
-from ssdlab.runs import capacity
+from ssdlab.runs import batch, capacity
 from ssdlab.system import states
 
 READ_NS, WRITE_NS = 76_300, 926_400
@@ -120,6 +120,21 @@ def test_a_comparison_loads_each_drive_by_its_own_capacity_or_that_of_one() -> N
     assert of_one["slow"].utilisation.chips[0] == pytest.approx(0.5 * 126.6 / 76.3, rel=0.03)
     assert of_one["slow"].capacity["of"] == "as it is"
     assert "13,106 (13,041 to 13,172)" in str(of_one)
+
+
+def test_searches_take_as_many_jobs_as_the_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked: list[int | None] = []
+
+    def noted(*args: Any, workers: int | None, **others: Any) -> Any:
+        asked.append(workers)
+        return batch.execute(*args, workers=workers, **others)
+
+    monkeypatch.setattr(capacity, "execute", noted)
+    ssdlab.compare(variants=SLOW_AND_FAST, **READS, load=0.8, jobs=1)
+    (tmp_path / "own.toml").write_text(STUDY)
+    ssdlab.run_study(tmp_path / "own.toml", jobs=1)
+    ssdlab.sweep({"load": [0.5]}, **READS, jobs=1)
+    assert set(asked) == {1}
 
 
 def test_seeds_of_a_comparison_have_one_rate() -> None:
@@ -228,13 +243,16 @@ def test_drives_of_a_sweep_by_load_are_settled_unless_it_says_how_they_are_prepa
     assert prepared(grid={"time_scale": [0.5]}) == (None, None)
 
 
+STUDY = (
+    'title = "Loads"\nplace = ""\nabout = "x"\ndevice = "bux2011"\nschemes = ["npgc", "rwp"]\nseeds = [1, 2]\nrequests = 3000\n'
+    'load_of = "npgc"\n[set]\nworkload.read_share = 1.0\n[[vary]]\nname = "load"\nkey = "load"\nvalues = [0.5, 0.8]\n'
+    '[metrics]\nbusy = { of = "iops * 76.3e-6", title = "Busy" }\ncapacity = { of = "capacity.iops", title = "Capacity" }\n'
+    '[[rows]]\nwhat = "busy"\nvalue = "busy[rwp, 0.8]"\n[[rows]]\nwhat = "capacity"\nvalue = "capacity[rwp, 0.8]"\n'
+)
+
+
 def test_a_study_has_loads(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
-    (tmp_path / "own.toml").write_text(
-        'title = "Loads"\nplace = ""\nabout = "x"\ndevice = "bux2011"\nschemes = ["npgc", "rwp"]\nseeds = [1, 2]\nrequests = 3000\n'
-        'load_of = "npgc"\n[set]\nworkload.read_share = 1.0\n[[vary]]\nname = "load"\nkey = "load"\nvalues = [0.5, 0.8]\n'
-        '[metrics]\nbusy = { of = "iops * 76.3e-6", title = "Busy" }\ncapacity = { of = "capacity.iops", title = "Capacity" }\n'
-        '[[rows]]\nwhat = "busy"\nvalue = "busy[rwp, 0.8]"\n[[rows]]\nwhat = "capacity"\nvalue = "capacity[rwp, 0.8]"\n'
-    )
+    (tmp_path / "own.toml").write_text(STUDY)
     studies = ssdlab_command("study", "run", "own.toml", "--json").json()["studies"]
     print(json.dumps(studies)[:3000])
     values = {row["what"]: row["measured"]["mean"] for study in studies.values() for row in study["rows"]}

@@ -56,7 +56,7 @@ def run(
     use_states(state_cache)
     if all_ == bool(names):
         raise UsageError("study run: name studies, or give --all for all that come with ssdlab, not both (`ssdlab study list` shows them)")
-    prepared = prepared_of(names or [], quick=quick, out=out, traces=traces)
+    prepared = prepared_of(names or [], quick=quick, out=out, traces=traces, jobs=jobs)
     for study in prepared:
         for name in (name for name, _ in own_of(study) if is_outside(name)):
             warn(f"{study.study.name}: {name} is not below the current folder: `ssdlab artifact` cannot put it into a kit")
@@ -76,7 +76,7 @@ def run(
         raise typer.Exit(max(error.exit_code for error in failed))
 
 
-def prepared_of(names: list[str], *, quick: bool, out: Path, traces: Path | None) -> list[Prepared]:
+def prepared_of(names: list[str], *, quick: bool, out: Path, traces: Path | None, jobs: int | None = None) -> list[Prepared]:
     """Prepares the studies with these names; all studies if `names` is empty.
 
     A study whose traces are missing is skipped, unless it was named individually.
@@ -84,7 +84,7 @@ def prepared_of(names: list[str], *, quick: bool, out: Path, traces: Path | None
     found = []
     for study in library.find(names or list(library.shipped())):
         try:
-            found.append(prepare(study, quick=quick, out=out, traces=traces))
+            found.append(prepare(study, quick=quick, out=out, traces=traces, workers=jobs))
         except TraceError as absent:
             together = not names or study.name.split("/")[0] in {name.rstrip("/") for name in names}
             if not together:

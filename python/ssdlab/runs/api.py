@@ -196,6 +196,7 @@ def prepared_comparison(asked: CompareOptions, common: tuple[tuple[str, str], ..
         "blocks": asked["blocks"],
         "paired": asked["paired"],
         "slowest": whole("slowest", asked["slowest"]),
+        "workers": asked["jobs"],
     }
     jobs = comparison_jobs(setup, variants, folder.runs, **wants, seeds=seeds)
     parts = [one.setup(setup).title_parts(one.scheme) for one in variants]
@@ -244,18 +245,22 @@ def comparison_jobs(
     seeds: Sequence[int],
     slowest: int,
     blocks: bool = False,
+    workers: int | None = None,
 ) -> list[Job]:
     """Builds a job for each variant and seed. With `folder`, each job has a folder of its own below it, which also gets its timeline.
 
     A job whose log only serves pairing keeps it in a temporary folder. Jobs of seeds after the first record neither series nor timeline nor
     the slowest requests, and are not paired; their folders lie below the folder of the first seed.
+
+    `workers` is the maximum number of runs at once that search for the rates of loads.
     """
     truth("log_requests", log_requests)
     truth("paired", paired)
     if timeline is not None and folder is None:
         raise UsageError("timelines (--timelines) need out (--out DIR): each one goes to the folder of its run there")
     log: Log = "kept" if log_requests else "temporary" if paired else None
-    setups = _with_loads(variants, fitted_setups(common.with_changes(shared=len(variants) * len(seeds) > 1), variants, seeds))
+    fitted = fitted_setups(common.with_changes(shared=len(variants) * len(seeds) > 1), variants, seeds)
+    setups = _with_loads(variants, fitted, workers)
 
     def job(one: Variant, setup: Setup) -> Job:
         place = folder and folder / variant_folder(one.label)
@@ -278,7 +283,7 @@ def comparison_jobs(
     return jobs
 
 
-def _with_loads(variants: Sequence[Variant], setups: list[Setup]) -> list[Setup]:
+def _with_loads(variants: Sequence[Variant], setups: list[Setup], workers: int | None) -> list[Setup]:
     """The setups of variants with the rates that their loads stand for; `load_of` is the label of a variant."""
     if all(setup.options["load"] is None for setup in setups):
         return setups
@@ -292,7 +297,7 @@ def _with_loads(variants: Sequence[Variant], setups: list[Setup]) -> list[Setup]
             raise UsageError(f'load_of = "{of}" is no variant{nearest(of, runs)} (there are {", ".join(runs)})')
         return Wanted(label, setup, scheme, None if of is None else runs[of])
 
-    return with_loads([wanted(label, *run) for label, run in runs.items()])
+    return with_loads([wanted(label, *run) for label, run in runs.items()], workers=workers)
 
 
 @takes(PreconditionOptions, without=RunOptions)

@@ -41,6 +41,7 @@ def run_study(
         quick=truth("quick", quick),
         out=None if out is None else Path(path("out", out)),
         traces=None if traces is None else Path(path("traces", traces)),
+        workers=jobs,
     )
     return run(prepared, workers=jobs)
 

@@ -43,7 +43,9 @@ class Prepared:
         return self.out.folder
 
 
-def prepare(study: Study, *, quick: bool = False, out: Path | None = None, traces: Path | None = None) -> Prepared:
+def prepare(
+    study: Study, *, quick: bool = False, out: Path | None = None, traces: Path | None = None, workers: int | None = None
+) -> Prepared:
     """Checks a study as far as possible before the runs.
 
     Args:
@@ -51,6 +53,7 @@ def prepare(study: Study, *, quick: bool = False, out: Path | None = None, trace
         quick: use the fewer requests and seeds of the quick form.
         out: folder for results, in which the study has its own, `PAPER/STUDY`.
         traces: folder to search for traces first.
+        workers: maximum number of runs at once that search for the rates of loads.
 
     Raises:
         ConfigError: a run cannot be simulated, or the results of two runs would lie in the same folder.
@@ -76,7 +79,7 @@ def prepare(study: Study, *, quick: bool = False, out: Path | None = None, trace
             skipped[labels] = str(absent)
             continue
         kinds[labels], setups[labels] = setup["engine"], setup
-    rates = _rates(study, {labels: setup for labels, setup in setups.items() if kinds[labels] == DRIVE})
+    rates = _rates(study, {labels: setup for labels, setup in setups.items() if kinds[labels] == DRIVE}, workers)
     for labels, setup in setups.items():
         for scheme, seed in itertools.product(study.schemes, study.seeds):
             label, base = (", ".join([name, *labels, f"seed {seed}"]) for name in (scheme, study.paired or scheme))
@@ -102,7 +105,7 @@ def prepare(study: Study, *, quick: bool = False, out: Path | None = None, trace
     return Prepared(study, quick, into, jobs, kinds, skipped)
 
 
-def _rates(study: Study, setups: dict[tuple[str, ...], dict[str, Any]]) -> dict[tuple[str, tuple[str, ...]], Loaded]:
+def _rates(study: Study, setups: dict[tuple[str, ...], dict[str, Any]], workers: int | None) -> dict[tuple[str, tuple[str, ...]], Loaded]:
     """The rates that loads stand for, by scheme and labels. All seeds have that of the first."""
     wanted: dict[tuple[str, tuple[str, ...]], Wanted] = {}
     for (labels, setup), scheme in itertools.product(setups.items(), study.schemes):
@@ -114,7 +117,7 @@ def _rates(study: Study, setups: dict[tuple[str, ...], dict[str, Any]]) -> dict[
             raise ConfigError(f'{label}: load_of = "{of}" is no scheme of the study (there are {", ".join(study.schemes)})')
         own = engines.setup_of(setup, study.seeds[0])
         wanted[scheme, labels] = Wanted(label, own, scheme, None if of is None else (own, of))
-    found = zip(wanted, with_loads([*wanted.values()]), strict=True)
+    found = zip(wanted, with_loads([*wanted.values()], workers=workers), strict=True)
     return {key: setup.loaded_as for key, setup in found if setup.loaded_as is not None}
 
 
