@@ -17,7 +17,7 @@ from ssdlab.analysis.uncertainty import estimates
 from ssdlab.asking.plans import value_text
 from ssdlab.experiments.sweeping.comparisons import Comparison, comparisons, in_words
 from ssdlab.experiments.sweeping.definition import define
-from ssdlab.experiments.sweeping.doubts import OF_PARTS
+from ssdlab.experiments.sweeping.doubts import NO_REPEATS, OF_PARTS
 from ssdlab.experiments.sweeping.outcome import Change, Pairs
 from ssdlab.experiments.sweeping.points import SweepMean, SweepPoint
 from ssdlab.runs.result import Result
@@ -41,27 +41,29 @@ def answers(
     busy: float = 1.0,
     missing: Callable[[Mapping[str, Any]], bool] = lambda _: False,
     table: Mapping[str, Any] = TABLE,
+    run_of: Callable[[Mapping[str, Any]], Any] = lambda _: None,
 ) -> list[Comparison]:
     """The answers for made-up points: a mean time of each scheme, which differs between workloads and seeds.
 
     Write amplification is 1 more than the factor of the scheme, and has not settled under schemes in `unsettled`. At a load of 0.9 pgc is
-    `busy` times slower than that. Points that are `missing` were not run.
+    `busy` times slower than that. Points that are `missing` were not run. `run_of` names the run
+    of a point, which is the same under seeds that change nothing.
     """
     sweep = define("sweep", {**table, "questions": list(questions)})
     points = []
     for place, point in enumerate(sweep.points()):
         values = point.values
         own = {"mysql": 1.0, "tpch": 30.0, "sqlite": 5.0}[values["input"]] * (3 if values["load"] == 0.9 else 1)
-        change = means[values["scheme"]] * math.exp(0.01 * ((place * 37) % 7 - 3) * (values["scheme"] != "npgc"))
+        run = place if run_of(values) is None else len(str(run_of(values)))
+        change = means[values["scheme"]] * math.exp(0.01 * ((run * 37) % 7 - 3) * (values["scheme"] != "npgc"))
         change *= busy if (values["load"], values["scheme"]) == (0.9, "pgc") else 1
         time = 1e6 * own * change
         latency = {"mean": time, "p99": 5 * time, "p99_9": 20 * time, "count": count}
         codes = {"not-settled": unsettled, "overloaded": overloaded, "many-seeds": tuple(means)}
         remarks = [{"code": code} for code, schemes in codes.items() if values["scheme"] in schemes]
         gc = {"write_amplification": 1 + change}
-        points.append(
-            SweepPoint(dict(values), Result({"seed": values["seed"], "latency_ns": {"all": latency}, "gc": gc, "remarks": remarks}))
-        )
+        data = {"seed": values["seed"], "latency_ns": {"all": latency}, "gc": gc, "remarks": remarks, "digest": run_of(values)}
+        points.append(SweepPoint(dict(values), Result(data)))
     return comparisons(sweep.questions, [point for point in points if not missing(point.values)], list(sweep.points()))
 
 
@@ -218,6 +220,28 @@ def test_points_that_a_seed_lacks_do_not_count_where_no_seeds_would_be_left() ->
 
     mysql, *_ = answers(means, question, missing=crossed)
     assert (mysql.judged, mysql.note) == ("not judged", "no two seeds have pairs alike: run the missing points (--resume)")
+
+
+def test_seeds_that_change_nothing_count_once() -> None:
+    question = {"compare": "scheme", "values": ["pgc"], "figures": ["mean", "p99"], "by": ["input"]}
+    means, table = {"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, {"grid": {**TABLE["grid"], "seed": [1, 2, 3]}}
+
+    def asked(run_of: Callable[[Mapping[str, Any]], Any], count: int = 10**6, **question_: Any) -> list[Comparison]:
+        return answers(means, {**question, **question_}, table=table, run_of=run_of, count=count)[:2]
+
+    def named(values: Mapping[str, Any], seed: int) -> str:
+        return f"{values['scheme']} {values['input']} {values['load']}" + " " * seed
+
+    for one in asked(lambda values: named(values, 1)):
+        assert (one.seeds, one.judged, one.note) == (1, "not judged", NO_REPEATS)
+    for one in asked(lambda values: named(values, min(values["seed"], 2))):
+        assert (one.seeds, one.effect is not None and one.effect.units) == (2, 2)
+        assert one.note.endswith("; seeds that gave the same runs as others, and do not count: 1")
+    for one in asked(lambda values: named(values, values["seed"] if values["scheme"] == "pgc" else 1)):
+        assert (one.seeds, one.judged, "the same runs" in one.note) == (3, "lower", False), "seeds change one side"
+    mean, p99 = asked(lambda values: named(values, 1), count=400, across=["input"], by=[])
+    assert (mean.judged, mean.workloads) == ("lower", 3), "the interval is over workloads"
+    assert p99.note.startswith("rests on about 400 independent requests of a point, 1,000 needed: about 1,000 requests a run would do")
 
 
 def test_a_change_may_depend_on_an_axis_of_lists() -> None:

@@ -17,6 +17,7 @@ from conftest import DRIVE, SMALL, Ssdlab
 from ssdlab.analysis.uncertainty import Estimate, estimates
 from ssdlab.experiments.saved_pages import write_again
 from ssdlab.experiments.sweeping.axes import Uses, is_wide, loads, needs_log, numbers_of, uses
+from ssdlab.experiments.sweeping.doubts import NO_REPEATS
 from ssdlab.experiments.sweeping.outcome import Pairs, best, groups_in_words, headline, known_figure, outcome, relative
 from ssdlab.experiments.sweeping.points import PartMean, SweepMean, SweepPoint
 from ssdlab.pages.report.summary import Place, places, shown
@@ -177,6 +178,19 @@ def test_the_best_by_a_percentile_is_judged_from_as_many_independent_requests_as
     assert f"{of_trace}about 340 requests of a trace would do, or" in found(150, config={"workload": {"trace": "a.csv", "repeat": 2}})
     assert "not judged" not in found(334)
     assert "it differs beyond the interval." in found(334)
+
+
+def test_seeds_that_change_nothing_show_no_difference_beyond_chance() -> None:
+    times = {"npgc": [100.0] * 3, "pgc": [50.0] * 3}
+    points = [counted(scheme, of, 1000, {"digest": scheme}) for scheme, of in times.items()]
+    found = best(points, PLACE)
+    assert found is not None
+    assert (found.differs, found.doubt) == (None, NO_REPEATS)
+    (change,) = Pairs(points, {"scheme": ["npgc", "pgc"]}).changes(P99)
+    assert (change.differs, change.doubt) == (None, NO_REPEATS)
+    other = best([points[0], counted("pgc", [50.0, 51.0, 52.0], 1000)], PLACE)
+    assert other is not None
+    assert other.differs, "seeds change one of both"
 
 
 def test_points_at_shares_of_their_own_capacities_name_the_rates() -> None:

@@ -13,7 +13,7 @@ from ssdlab.analysis.remarks import MOST_NAMED
 from ssdlab.checks import few
 from ssdlab.errors import UsageError
 from ssdlab.experiments.sweeping.definition import Point
-from ssdlab.experiments.sweeping.doubts import OF_PARTS, doubt, is_of_parts
+from ssdlab.experiments.sweeping.doubts import NO_REPEATS, OF_PARTS, doubt, is_of_parts
 from ssdlab.experiments.sweeping.pairs import Pair, change, grouped, in_text, pairs, plain, used
 from ssdlab.experiments.sweeping.points import SweepPoint
 from ssdlab.experiments.sweeping.questions import Question
@@ -196,25 +196,38 @@ def _answer(
     counted = used(question, found)
     kept = [pair for seeds in counted for of in seeds for pair in of]
     note = _doubt(question, figure, found, kept)
-    groups = [] if note else [[math.fsum(_changes(of, figure)) / len(of) for of in seeds] for seeds in counted]
+    apart = [_distinct(counted[0], figure)] if len(counted) == 1 else counted
+    repeated = sum(map(len, counted)) - sum(map(len, apart))
+    groups = [] if note else [[math.fsum(_changes(of, figure)) / len(of) for of in seeds] for seeds in apart]
     judged: Effect | None = None
     if groups:
         try:
             judged = effect(groups)
-            note = "" if judged is not None else "one workload and one seed: give more of either"
+            note = "" if judged is not None else NO_REPEATS if repeated else "one workload and one seed: give more of either"
         except UsageError as reason:
             note = str(reason)
     if judged is not None:
-        note = "; ".join([*_conditions(question, figure, kept, len(groups)), *_missing(len(kept), max(planned, len(found)))])
-    return Comparison(question, value, figure, at, len(counted), max(map(len, counted), default=0), judged, note)
+        note = "; ".join([*_conditions(question, figure, kept, len(groups)), *_missing(len(kept), max(planned, len(found)), repeated)])
+    return Comparison(question, value, figure, at, len(apart), max(map(len, apart), default=0), judged, note)
+
+
+def _distinct(seeds: Sequence[Sequence[Pair[SweepPoint]]], figure: str) -> list[Sequence[Pair[SweepPoint]]]:
+    """The seeds that differ in a run: they are no evidence of their own where they change nothing."""
+    found: dict[object, Sequence[Pair[SweepPoint]]] = {}
+    for of in seeds:
+        runs = [(point.result.get("digest") or id(point), point.measures.get(figure)) for pair in of for point in pair.points]
+        found.setdefault(tuple(runs), of)
+    return list(found.values())
 
 
 def _changes(of: Sequence[Pair[SweepPoint]], figure: str) -> list[float]:
     return [found for pair in of if (found := change(pair, figure)) is not None]
 
 
-def _missing(counted: int, planned: int) -> Iterator[str]:
-    """How many pairs an answer is without."""
+def _missing(counted: int, planned: int, repeated: int) -> Iterator[str]:
+    """How many pairs and seeds an answer is without."""
+    if repeated:
+        yield f"seeds that gave the same runs as others, and do not count: {repeated:,}"
     if counted < planned:
         yield f"without {planned - counted:,} of {planned:,} pairs, which were not run, or not under every seed"
 

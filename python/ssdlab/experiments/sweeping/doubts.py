@@ -11,11 +11,12 @@ from ssdlab.asking.plans import value_text
 from ssdlab.experiments.sweeping.points import SEED, SweepPoint
 from ssdlab.pages.report.summary import BEYOND
 
-__all__ = ["AMPLIFICATIONS", "OF_PARTS", "doubt", "is_of_parts", "too_few"]
+__all__ = ["AMPLIFICATIONS", "NO_REPEATS", "OF_PARTS", "doubt", "is_of_parts", "no_repeats", "too_few"]
 
 AMPLIFICATIONS = ("gc.write_amplification", "gc.page_write_amplification")
 """Figures that are judged only where all points have settled, or are parts of a trace that began settled."""
 OF_PARTS = "the parts began in a settled state and have not settled again: the change is of parts this long, and may turn in longer ones"
+NO_REPEATS = "all seeds gave the same runs, which are no repeats: cut a trace into parts (an axis skip), or give more workloads"
 BEYOND_LEAST = 10
 """Minimum number of independent requests of a point beyond a percentile, over its seeds: of 1,000 for p99, of 10,000 for p99.9."""
 BEYOND_OF_PART = 1
@@ -67,6 +68,23 @@ def _began_settled(point: SweepPoint) -> bool:
     return prepared.get("kind") == "state" or bool(prepared.get("steady") or prepared.get("settled"))
 
 
+def no_repeats(figure: str, points: Iterable[Sequence[SweepPoint]]) -> str:
+    """Why runs under several seeds say nothing of how a figure scatters: at each point all are the same run; empty if they do."""
+    return NO_REPEATS if all(len(runs) > 1 and _is_one(figure, runs) for runs in points) else ""
+
+
+def _is_one(figure: str, runs: Sequence[SweepPoint]) -> bool:
+    return len(_distinct(runs)) == 1 and len({run.measures.get(figure) for run in runs}) == 1
+
+
+def _distinct(runs: Iterable[SweepPoint]) -> list[SweepPoint]:
+    """The runs that differ: the first of those in which each request took the same time."""
+    found: dict[object, SweepPoint] = {}
+    for run in runs:
+        found.setdefault(run.result.get("digest") or id(run), run)
+    return list(found.values())
+
+
 def too_few(figure: str, points: Iterable[Sequence[SweepPoint]]) -> str:
     """Why a figure cannot be judged, and what would reach it; empty if it can, or is no percentile of response times.
 
@@ -78,11 +96,12 @@ def too_few(figure: str, points: Iterable[Sequence[SweepPoint]]) -> str:
         return ""
     path, _, name = figure.rpartition(".")
     needed, kind = round(BEYOND_LEAST / BEYOND[name]), path.removeprefix("latency_ns.")
-    least, runs = min(((_independent(runs, kind), runs) for runs in points), key=lambda found: found[0])
+    apart = [(_distinct(runs), len(runs)) for runs in points]
+    least, runs, seeds = min(((_independent(runs, kind), runs, seeds) for runs, seeds in apart), key=lambda found: found[0])
     parts = _parts(runs)
     if least < needed:
         what = "of a point" if len(parts) == 1 else f"of {len(parts):,} parts"
-        return f"rests on about {least:,.0f} independent requests {what}, {needed:,} needed{_remedy(runs, least, needed)}"
+        return f"rests on about {least:,.0f} independent requests {what}, {needed:,} needed{_remedy(runs, least, needed, seeds)}"
     of_part, enough = min(_independent(part, kind) for part in parts), round(BEYOND_OF_PART / BEYOND[name])
     if len(parts) > 1 and of_part < enough:
         longer = f": parts {_factor(enough / of_part)} times as long would do" if of_part > 0 else ""
@@ -119,8 +138,11 @@ def _count(run: SweepPoint, kind: str, otherwise: float) -> float:
     return float(run.result.get("latency_ns", {}).get(kind, {}).get("count", otherwise))
 
 
-def _remedy(runs: Sequence[SweepPoint], least: float, needed: int) -> str:
-    """What would reach the number that is needed, as the end of a sentence. Neither seeds nor repeats give a trace other requests."""
+def _remedy(runs: Sequence[SweepPoint], least: float, needed: int, seeds: int) -> str:
+    """What would reach the number that is needed, as the end of a sentence. Neither seeds nor repeats give a trace other requests.
+
+    `seeds` gave the `runs` that differ.
+    """
     if least <= 0:
         return ""
     times = needed / least
@@ -130,6 +152,8 @@ def _remedy(runs: Sequence[SweepPoint], least: float, needed: int) -> str:
     requests = f"{_rounded_up(times * kept):,} requests"
     if replays(runs[0].result):
         return f": about {requests} of a trace would do, or ask for the mean"
+    if len(runs) < seeds:
+        return f": about {requests} a run would do, since seeds gave the same runs"
     return f": about {math.ceil(times * len(runs)):,} seeds or {requests} a run would do"
 
 

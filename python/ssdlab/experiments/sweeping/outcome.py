@@ -12,7 +12,7 @@ from typing import Any
 from ssdlab.analysis.remarks import named, replays
 from ssdlab.analysis.uncertainty import Estimate, relative_differences
 from ssdlab.asking.plans import value_text
-from ssdlab.experiments.sweeping.doubts import doubt, too_few
+from ssdlab.experiments.sweeping.doubts import doubt, no_repeats, too_few
 from ssdlab.experiments.sweeping.points import SweepMean
 from ssdlab.pages.report.leader import SHORT, known_figure
 from ssdlab.pages.report.runs import Run
@@ -61,7 +61,7 @@ class Best:
     alike: int
     """Number of other points that are not known to differ from the best beyond their intervals."""
     doubt: str = ""
-    """Why the difference of a percentile is not judged: too few independent requests; empty if it is."""
+    """Why the difference is not judged: seeds that change nothing, or too few independent requests for a percentile; empty if it is."""
     offered: tuple[float, float] | None = None
     """Lowest and highest rate offered to the points, requests/s; `None` if it is one rate, or no load is a share of what drives sustain."""
 
@@ -97,7 +97,7 @@ def best(points: Sequence[SweepMean], place: Place) -> Best | None:
     if not having:
         return None
     first, *others = having
-    doubts = [too_few(place.place, [first.runs, other.runs]) for other in others]
+    doubts = [no_repeats(place.place, runs) or too_few(place.place, runs) for runs in ([first.runs, other.runs] for other in others)]
     apart = [None if doubt else differ(first, other, place.place) for doubt, other in zip(doubts, others, strict=True)]
     return Best(
         point=first,
@@ -180,7 +180,9 @@ class Pairs:
                 means = [math.fsum(values) / len(values) for _, values in told]
                 across = [load for load in self.loads if load != axis]
                 workloads = [value_text({load: base.values[load] for load in across}) for base, _, _ in having]
-                why = doubt(place, [run for base, other, _ in having for run in (*base.runs, *other.runs)], across)
+                sides = [of.runs for base, other, _ in having for of in (base, other)]
+                alike = no_repeats(place, sides) if len(set(workloads)) == 1 else ""
+                why = alike or doubt(place, [run for runs in sides for run in runs], across)
                 over = _over_all(told, means, workloads)
                 yield Change(axis, value, over, min(means), max(means), len(told), len(pairs) - len(told), why)
 
