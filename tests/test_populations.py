@@ -16,6 +16,9 @@ from ssdlab.experiments.populations.drawing import draw
 from ssdlab.experiments.populations.manifest import collections
 
 PIECE = 200
+OWN_SIZE = ("device.blocks_per_plane", "gc.soft")
+FITTED = "".join(f'"{key}" = {value!r}\n' for key, value in DRIVE.items() if key not in OWN_SIZE).replace("'", '"')
+"""Keys of a drive that is fitted to a trace, as TOML."""
 
 
 def rows(count: int, reads: int, step: int, gap_us: int, device: str = "") -> list[str]:
@@ -152,11 +155,8 @@ def test_the_command_draws_and_a_sweep_takes_the_folder(folder: Path, tmp_path: 
     out = ssdlab_command("trace", "sample", "traces", "pieces", "--pieces", "4", "--requests", str(PIECE)).out
     assert "4 of 12 pieces, from 4 strata" in out
     assert 'trace = "pieces/*"' in out
-    keys = "".join(f'"{key}" = {value!r}\n' for key, value in DRIVE.items() if key not in ("device.blocks_per_plane", "gc.soft")).replace(
-        "'", '"'
-    )
     (tmp_path / "traces.toml").write_text(
-        f'fit = "trace"\n[set]\n{keys}[grid]\nscheme = ["npgc", "pgc"]\ntrace = "pieces/*"\n'
+        f'fit = "trace"\n[set]\n{FITTED}[grid]\nscheme = ["npgc", "pgc"]\ntrace = "pieces/*"\n'
         '[[questions]]\ncompare = "scheme"\nfigures = ["mean"]\n'
     )
     shown = ssdlab_command("sweep", "traces.toml", "--out", "out", "--json").json()
@@ -178,6 +178,15 @@ def test_the_command_draws_and_a_sweep_takes_the_folder(folder: Path, tmp_path: 
 def test_mistakes_are_named(folder: Path, ssdlab_command: Ssdlab, words: list[str], message: str) -> None:
     done = ssdlab_command("trace", "sample", *words)
     assert message in done.err
+
+
+def test_a_file_with_brackets_in_its_name_is_a_value(folder: Path, tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    (folder / "writes.csv").rename(tmp_path / "my[1].csv")
+    (tmp_path / "one.toml").write_text(f'fit = "trace"\n[set]\n{FITTED}[grid]\ntrace = ["my[1].csv"]\n')
+    assert ssdlab_command("sweep", "one.toml", "--out", "out", "--json").json()["axes"]["trace"] == ["my[1].csv"]
+    (tmp_path / "my[1].csv").unlink()
+    ssdlab_command("report", "out")
+    assert "my[1].csv: cannot read" in ssdlab_command("sweep", "one.toml", "--out", "again").err
 
 
 def test_a_pattern_that_no_file_matches_is_refused(tmp_path: Path) -> None:

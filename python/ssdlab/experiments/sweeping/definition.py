@@ -325,12 +325,20 @@ TRACES = ("trace", "workload.trace")
 
 
 def _matching(where: str, pattern: str, folder: Path | None) -> list[str]:
-    """The files that match a pattern, in the sweep's folder or else the current one, by name; without the table of drawn pieces."""
-    for place in (*([] if folder is None else [folder]), Path()):
+    """The files that match a pattern, in the sweep's folder or else the current one, by name; without the table of drawn pieces.
+
+    A file may have brackets in its name, and is then taken by it.
+    """
+    places = (*([] if folder is None else [folder]), Path())
+    if any((place / pattern).is_file() for place in places):
+        return [pattern]
+    for place in places:
         found = sorted(glob(pattern, root_dir=place))  # noqa: PTH207 (a pattern may be absolute)
         files = [name for name in found if (place / name).is_file() and Path(name).name != DRAWN_FILE]
         if files:
             return files
+    if not {*pattern} & {*"*?"}:
+        return [pattern]
     here = f" in {folder} or" if folder is not None and folder != Path() else " in"
     raise ConfigError(f'{where} = "{pattern}": no file matches{here} the current folder: expected traces, such as "pieces/*.csv.zst"')
 
