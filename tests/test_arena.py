@@ -16,7 +16,9 @@ from ssdlab.asking.policies import KINDS
 from ssdlab.experiments.contest import api
 from ssdlab.experiments.contest.field import contests
 from ssdlab.experiments.contest.kinds import kind_of, policies_in
-from ssdlab.experiments.contest.ranking import ranked
+from ssdlab.experiments.contest.ranking import Arena, ranked
+from ssdlab.pages.tables.arena import arena_tables
+from ssdlab.pages.tables.layout import as_text
 
 ROOT = Path(__file__).parent.parent
 VICTIM = """
@@ -85,6 +87,20 @@ def test_a_difference_that_may_be_chance_is_a_tie_and_the_bound_has_no_rank() ->
     mean = sum(logs) / 3
     half = 4.302653 * math.sqrt(sum((log - mean) ** 2 for log in logs) / 2 / 3)
     assert (ratio.mean, ratio.low, ratio.high) == pytest.approx([math.exp(mean + by) for by in (0, -half, half)], rel=1e-5)
+
+
+def test_a_rank_before_that_of_a_better_mean_is_explained() -> None:
+    """C is worse than B on average, but differs so much between seeds that it may be as good as A, of which B is worse for sure."""
+    tails = {"A": [0.0, 0.001, -0.001, 0.0, 0.0], "B": [0.05, 0.051, 0.05, 0.049, 0.05], "C": [0.0, 0.3, 0.5, -0.1, 0.1]}
+    runs = {name: {"a": [result(math.exp(tail), 1, 1, f"{name}{tail}") for tail in of]} for name, of in tails.items()}
+
+    def told(names: str) -> str:
+        found = ranked({name: runs[name] for name in names}, None, "p99.9")
+        return as_text(arena_tables(Arena("victim", 1, "p99.9", "A", found, {}, 5, None).to_dict()))
+
+    assert [one.rank for one in ranked(runs, None, "p99.9")] == [1, 2, 1]
+    assert "Seeds of C differ so much" in told("ABC")
+    assert "differ so much" not in told("AB")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import RenderableType
@@ -45,7 +45,15 @@ def arena_tables(arena: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield Text("Quick runs, whose ranks say nothing: leave --quick out to rank.")
     elif several:
         yield Text(f"Intervals are over {arena['seeds']} seeds, on this field. Policies share a rank if the difference may be chance.")
+        if noisy := _before_better(standings):
+            yield Text(f"Seeds of {', '.join(noisy)} differ so much that policies with a better mean are not better beyond chance.")
     yield Text(f"Field {arena['version']} of {arena['kind']} policies. Equal digests are equal runs.")
+
+
+def _before_better(standings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Names of policies with a rank before that of one with a better mean. `standings`: best mean first."""
+    ranks = [(one["name"], one["rank"]) for one in standings if one["rank"] is not None]
+    return [name for index, (name, rank) in enumerate(ranks) if any(rank < better for _, better in ranks[:index])]
 
 
 def _shown(figure: str, value: float) -> str:
