@@ -135,6 +135,14 @@ def test_unreadable_lines_are_counted_and_files_with_many_left_out(folder: Path,
     assert "many.csv" not in found["left_out"]
 
 
+def test_pieces_that_were_drawn_before_are_no_traces(folder: Path) -> None:
+    first = draw(folder, folder / "one", pieces=5, requests=PIECE, seed=1)
+    second = draw(folder, folder / "two", pieces=5, requests=PIECE, seed=1)
+    assert second.pieces == first.pieces
+    assert second.left_out == {**first.left_out, "one": "pieces that were drawn before"}
+    assert draw(folder / "one", folder / "one" / "three", pieces=5, requests=PIECE, seed=1).considered == 5
+
+
 def test_the_draw_follows_the_seed_alone(folder: Path, tmp_path: Path) -> None:
     names = [
         [piece.file for piece in draw(folder, tmp_path / f"p{run}", pieces=5, requests=PIECE, seed=seed).pieces]
@@ -168,6 +176,8 @@ def test_the_command_draws_and_a_sweep_takes_the_folder(folder: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["nowhere", "pieces", "--pieces", "3"], "nowhere: there is no such file or folder"),
+        (["nowhere", "pieces"], "nowhere: there is no such file or folder"),
         (["traces", "traces"], "expected a new or empty folder"),
         (["traces", "pieces", "--requests", "100k"], "none of 5 files gives a piece of 100,000 requests"),
         (["traces", "pieces", "--requests", "5"], "requests"),

@@ -14,7 +14,7 @@ import typer
 from ssdlab.asking import options as o
 from ssdlab.cli.options import TimeOrder, count
 from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, report_interrupt, warn
-from ssdlab.errors import Error, UsageError
+from ssdlab.errors import Error, FileError, UsageError
 from ssdlab.pages import tables
 from ssdlab.runs import api
 from ssdlab.system.folders import DRAWN_FILE
@@ -155,6 +155,8 @@ def sample(
         more = reading if bad_lines is None else {**reading, "bad_lines": bad_lines}
         _draw(source, target, pieces, requests, seed, scan, more, as_json=json_, quiet=quiet)
         return
+    if str(source) != "-" and not source.exists():
+        raise FileError(f"{source}: there is no such file or folder")
     for name, value in (("--pieces", pieces), ("--seed", seed), ("--scan", scan)):
         if value is not None:
             raise UsageError(f"{name} {value}: {source} is no folder of traces, of which pieces are drawn: leave it out")

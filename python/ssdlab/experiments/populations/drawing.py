@@ -121,12 +121,14 @@ def draw(
         raise UsageError(f"{folder}: expected a folder with traces that were downloaded (`ssdlab trace collections` lists public ones)")
     if out.is_dir() and any(out.iterdir()):
         raise UsageError(f"{out}: expected a new or empty folder for the pieces: choose another one")
-    there = [file for file in sorted(folder.rglob("*")) if file.is_file() and not file.is_relative_to(out)]
+    drawn = {out, *(table.parent for table in folder.rglob(DRAWN_FILE) if table.parent != folder)}
+    there = [file for file in sorted(folder.rglob("*")) if file.is_file() and drawn.isdisjoint(file.parents)]
     files = [file for file in there if file.suffix in ENDINGS]
     if not files:
         raise UsageError(f"{folder}: no file has the ending of a trace ({', '.join(ENDINGS)}); unpack archives first")
     found: list[Piece] = []
     left_out = {file.relative_to(folder).as_posix(): "not the ending of a trace" for file in there if file.suffix not in ENDINGS}
+    left_out |= {place.relative_to(folder).as_posix(): "pieces that were drawn before" for place in sorted(drawn - {out})}
     with tempfile.TemporaryDirectory(prefix="ssdlab-") as place:
         tables: dict[str, Path] = {}
         unreadable: dict[str, int] = {}
