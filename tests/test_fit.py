@@ -257,6 +257,17 @@ def test_values_that_give_one_fitted_drive_are_named_with_what_was_asked() -> No
     assert unfitted.axes[axis] == [0.25, 0.3]
 
 
+def test_questions_about_the_spare_of_fitted_drives_are_answered() -> None:
+    axis = "device.overprovisioning"
+    asked = {"compare": axis, "figures": ["mean"], "values": [0.15, 0.1], "against": 0.07}
+    found = ssdlab.sweep({axis: [0.07, 0.1, 0.15], "seed": [1, 2]}, questions=[asked], **{**FITTED, "requests": 200})
+    assert [(one.question.against, one.value) for one in found.comparisons] == [
+        ("0.1351 (0.07 asked)", "0.1578"),
+        ("0.1351 (0.07 asked)", "0.1351 (0.1 asked)"),
+    ]
+    assert all(one.effect is not None for one in found.comparisons)
+
+
 def test_titles_have_the_spare_of_the_fitted_drive(ssdlab_command: Ssdlab) -> None:
     result = ssdlab.run(**FITTED, set={"device.overprovisioning": 0.07})
     assert "device.overprovisioning = 0.1351" in str(result)

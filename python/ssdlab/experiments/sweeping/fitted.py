@@ -11,6 +11,7 @@ from ssdlab.asking.keys import AxisValue
 from ssdlab.asking.plans import SPARE_KEY
 from ssdlab.experiments.sweeping.definition import Group, Sweep, SweepAxis
 from ssdlab.experiments.sweeping.points import SEED, SweepPoint
+from ssdlab.experiments.sweeping.questions import Question
 from ssdlab.experiments.sweeping.result import SweepResult
 
 __all__ = ["with_spare"]
@@ -76,7 +77,14 @@ def _renamed(sweep: Sweep, values: Mapping[str, Any]) -> Sweep:
         rows = tuple(tuple(value(axis, each) for axis, each in zip(one.axes, row, strict=True)) for row in one.rows)
         return replace(one, axes=axes, rows=rows)
 
-    return replace(sweep, groups=tuple(group(one) for one in sweep.groups))
+    texts = {text: AxisValue(value, {}, {}).text for text, value in values.items()}
+
+    def question(one: Question) -> Question:
+        if one.compare != SPARE_KEY:
+            return one
+        return replace(one, against=texts[one.against], values=tuple(texts[of] for of in one.values))
+
+    return replace(sweep, groups=tuple(map(group, sweep.groups)), questions=tuple(map(question, sweep.questions)))
 
 
 def _name(point: SweepPoint) -> str:
