@@ -17,7 +17,7 @@ from ssdlab.analysis.uncertainty import estimates
 from ssdlab.asking.plans import value_text
 from ssdlab.experiments.sweeping.comparisons import Comparison, comparisons, in_words
 from ssdlab.experiments.sweeping.definition import define
-from ssdlab.experiments.sweeping.doubts import NO_REPEATS, OF_PARTS
+from ssdlab.experiments.sweeping.doubts import NO_REPEATS, OF_PARTS, UNCOUNTED
 from ssdlab.experiments.sweeping.outcome import Change, Pairs
 from ssdlab.experiments.sweeping.points import SweepMean, SweepPoint
 from ssdlab.runs.result import Result
@@ -41,6 +41,7 @@ def answers(
     busy: float = 1.0,
     missing: Callable[[Mapping[str, Any]], bool] = lambda _: False,
     table: Mapping[str, Any] = TABLE,
+    share: float = 1.0,
     run_of: Callable[[Mapping[str, Any]], Any] = lambda _: None,
 ) -> list[Comparison]:
     """The answers for made-up points: a mean time of each scheme, which differs between workloads and seeds.
@@ -63,6 +64,7 @@ def answers(
         remarks = [{"code": code} for code, schemes in codes.items() if values["scheme"] in schemes]
         gc = {"write_amplification": 1 + change}
         data = {"seed": values["seed"], "latency_ns": {"all": latency}, "gc": gc, "remarks": remarks, "digest": run_of(values)}
+        data |= {"independent_share": share} if share else {}
         points.append(SweepPoint(dict(values), Result(data)))
     return comparisons(sweep.questions, [point for point in points if not missing(point.values)], list(sweep.points()))
 
@@ -134,7 +136,7 @@ def of_parts(count: int, prepared: dict[str, Any], *, parts: int = 4, trace: str
         factor = (1 + 0.1 * skip) * (0.8 + 0.002 * skip if point.values["scheme"] == "pgc" else 1)
         of_trace = {"workload": {"trace": trace, "skip": skip}}
         data = {"seed": 1, "latency_ns": {"all": {"p99": 1e6 * factor, "count": count}}, "gc": {"write_amplification": 3 * factor}}
-        data |= {"remarks": [{"code": "not-settled"}], "precondition": prepared, "config": of_trace}
+        data |= {"remarks": [{"code": "not-settled"}], "precondition": prepared, "config": of_trace, "independent_share": 1.0}
         points.append(SweepPoint(dict(point.values), Result(data)))
     found = [SweepMean(point.values, (1,), estimates([point.measures]), [point]) for point in points]
     pairs = Pairs(found, {"scheme": ["npgc", "pgc"]}, ["skip"])
@@ -319,6 +321,26 @@ def test_questions_that_come_after_results_are_marked(ssdlab_command: Ssdlab, tm
     page = (tmp_path / "out" / "report.html").read_text()
     assert "<h2>Questions</h2>" in page
     assert page.count("asked after results were there") >= 1
+
+
+@pytest.mark.parametrize("kept", [{"series": False}, {"out": None}])
+def test_requests_that_wait_for_each_other_count_without_a_kept_record_over_time(kept: dict[str, Any], tmp_path: Path) -> None:
+    """Large sweeps keep none; each run would otherwise count as if all its requests were independent."""
+    options = {"set": {**DRIVE, "workload.read_share": 0.5}, "requests": 3000, "questions": [{"compare": "scheme"}]}
+    grid = {"scheme": ["npgc", "pgc"], "seed": [1, 2]}
+    full = ssdlab.sweep(grid, out=tmp_path / "full", **options)
+    found = ssdlab.sweep(grid, **{"out": tmp_path / "bare", **options, **kept})
+    assert [point.independent_share for point in found] == [point.independent_share for point in full]
+    assert all(0 < point.independent_share < 0.9 and "series" not in point.result for point in found)
+    assert [one.note for one in found.comparisons] == [one.note for one in full.comparisons]
+    assert "independent requests of a point, 1,000 needed" in found.comparisons[0].note
+
+
+def test_percentiles_are_not_judged_where_independent_requests_were_not_counted() -> None:
+    question = {"compare": "scheme", "figures": ["mean", "p99"]}
+    mean, p99, *_ = answers({"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, question, share=0.0)
+    assert (mean.judged, p99.judged) == ("lower", "not judged")
+    assert p99.note == f"24 of 24 points were {UNCOUNTED}"
 
 
 def test_answers_fit_into_80_columns() -> None:

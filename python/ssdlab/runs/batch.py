@@ -113,6 +113,8 @@ class Job:
     """File for the result in the JSON form of fio."""
     held: Mapping[str, Held] = field(default_factory=dict)
     """Copies of inputs of the run that cannot be read a second time, such as pipes."""
+    reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    """What makes the entries that are kept of all entries of the result; `None` to keep all."""
 
     @property
     def series(self) -> bool:
@@ -213,6 +215,7 @@ class Job:
             data["timeline"]["file"] = os.fspath(self.page or final(Path(data["timeline"]["file"])))
         if "blocks" in data:
             data["blocks"]["file"] = os.fspath(final(Path(data["blocks"]["file"])))
+        data = data if self.reduced is None else self.reduced(data)
         return Result(data, log=self.log, keep=self.keep, title=self.title)
 
     def write_page(self, result: Result) -> None:

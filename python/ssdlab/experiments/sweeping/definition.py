@@ -84,6 +84,8 @@ class Point:
     """Name of the folder, unique among the points."""
     series: bool = False
     """Whether the run is recorded over time."""
+    counted: bool = False
+    """Whether its independent requests are counted, which takes a record over time that need not be kept."""
     loaded: Loaded | None = None
     """The rate that its load stands for, once it is known."""
 

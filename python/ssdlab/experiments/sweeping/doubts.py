@@ -11,11 +11,12 @@ from ssdlab.asking.plans import value_text
 from ssdlab.experiments.sweeping.points import SEED, SweepPoint
 from ssdlab.pages.report.summary import BEYOND
 
-__all__ = ["AMPLIFICATIONS", "NO_REPEATS", "OF_PARTS", "doubt", "is_of_parts", "no_repeats", "too_few"]
+__all__ = ["AMPLIFICATIONS", "NO_REPEATS", "OF_PARTS", "doubt", "is_of_parts", "is_percentile", "no_repeats", "too_few"]
 
 AMPLIFICATIONS = ("gc.write_amplification", "gc.page_write_amplification")
 """Figures that are judged only where all points have settled, or are parts of a trace that began settled."""
 OF_PARTS = "the parts began in a settled state and have not settled again: the change is of parts this long, and may turn in longer ones"
+UNCOUNTED = "run before a question asked for percentiles, without a count of independent requests: run the sweep in a new folder (--out)"
 NO_REPEATS = "all seeds gave the same runs, which are no repeats: cut a trace into parts (an axis skip), or give more workloads"
 BEYOND_LEAST = 10
 """Minimum number of independent requests of a point beyond a percentile, over its seeds: of 1,000 for p99, of 10,000 for p99.9."""
@@ -39,7 +40,7 @@ def doubt(figure: str, points: Collection[SweepPoint], across: Collection[str]) 
             return ""
         advice = ": begin each part in a settled state (state)" if all(replays(point.result) for point in unsettled) else ""
         return f"write amplification has not settled at {len(unsettled):,} of {len(points):,} points{advice}"
-    if not _is_percentile(figure):
+    if not is_percentile(figure):
         return ""
     alike: dict[str, list[SweepPoint]] = {}
     for point in points:
@@ -92,7 +93,7 @@ def too_few(figure: str, points: Iterable[Sequence[SweepPoint]]) -> str:
         figure: a path, such as `latency_ns.read.p99`.
         points: for each point its runs, one for each seed and part of a trace.
     """
-    if not _is_percentile(figure):
+    if not is_percentile(figure):
         return ""
     path, _, name = figure.rpartition(".")
     needed, kind = round(BEYOND_LEAST / BEYOND[name]), path.removeprefix("latency_ns.")
@@ -109,7 +110,8 @@ def too_few(figure: str, points: Iterable[Sequence[SweepPoint]]) -> str:
     return ""
 
 
-def _is_percentile(figure: str) -> bool:
+def is_percentile(figure: str) -> bool:
+    """Whether a figure is a percentile of response times."""
     return figure.startswith("latency_ns.") and figure.rpartition(".")[2] in BEYOND
 
 

@@ -14,10 +14,12 @@ from ssdlab.pages.report import noise
 from ssdlab.pages.report.runs import Run
 from ssdlab.runs.result import Result
 
-__all__ = ["SEED", "PartMean", "SweepMean", "SweepPoint"]
+__all__ = ["SEED", "PartMean", "SweepMean", "SweepPoint", "counted"]
 
 SEED = "seed"
 """The axis over which means are taken."""
+SERIES, INDEPENDENT = "series", "independent_share"
+"""Entries of a result: its record over time, and what is kept of one that was made for this alone."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,26 @@ class SweepPoint:
         """The simulated numbers of the result by path, and the derived columns."""
         return {**measures_of(self.result), **self.columns}
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether its independent requests are known."""
+        return SERIES in self.result or INDEPENDENT in self.result
+
     @cached_property
     def independent_share(self) -> float:
         """Effective number of independent requests, as a share of all; 1 for a run that is too short, or was not recorded over time."""
-        found = noise.independent(Run("", 0, self.result.to_dict()))
-        return 1.0 if found is None else min(1.0, found[0] / found[1])
+        known = self.result.get(INDEPENDENT)
+        return _independent_share(self.result.to_dict()) if known is None else float(known)
+
+
+def counted(result: dict[str, Any]) -> dict[str, Any]:
+    """The entries of a result with the share of independent requests in place of the record over time, from which it is."""
+    return {**{key: value for key, value in result.items() if key != SERIES}, INDEPENDENT: _independent_share(result)}
+
+
+def _independent_share(result: Mapping[str, Any]) -> float:
+    found = noise.independent(Run("", 0, result))
+    return 1.0 if found is None else min(1.0, found[0] / found[1])
 
 
 @dataclass(frozen=True)

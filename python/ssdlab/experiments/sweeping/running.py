@@ -16,6 +16,7 @@ from ssdlab.checks import shown, whole
 from ssdlab.errors import Error, StoppedError, UsageError
 from ssdlab.experiments.sweeping import columns, questions, screening
 from ssdlab.experiments.sweeping.definition import Point, Sweep
+from ssdlab.experiments.sweeping.doubts import is_percentile
 from ssdlab.experiments.sweeping.fitted import with_spare
 from ssdlab.experiments.sweeping.loading import loaded
 from ssdlab.experiments.sweeping.outcome import differ
@@ -105,7 +106,8 @@ def prepare(
     into = ResultFolder(out, "sweep")
     tasks: list[Task] = []
     wrong: list[tuple[Point, Error]] = []
-    points = [replace(point, series=out is not None and sweep.records) for point in sweep.points()]
+    counts = any(is_percentile(figure) for question in sweep.questions for figure in question.figures)
+    points = [replace(point, series=out is not None and sweep.records, counted=counts) for point in sweep.points()]
     for point in points:
         try:
             if point.options.get("load") is None:

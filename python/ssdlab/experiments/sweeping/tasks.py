@@ -13,6 +13,7 @@ from ssdlab import _core
 from ssdlab.asking.plans import Setup, requests_of, value_text, warm_up_of
 from ssdlab.errors import FileError, UsageError
 from ssdlab.experiments.sweeping.definition import Point
+from ssdlab.experiments.sweeping.points import counted
 from ssdlab.runs.batch import RESULT_FILE, Job
 from ssdlab.runs.identity import hashes_of_inputs, listed, without_absent
 from ssdlab.runs.result import Result
@@ -52,7 +53,8 @@ class Task:
             "inputs": hashes_of_inputs(config, setup),
         }
         asked = {"version": _core.version(), "seed": setup.options["seed"], "config": config, ENTRY: without_absent(entry)}
-        return cls(point, replace(job, entries={**job.entries, ENTRY: asked[ENTRY]}), asked)
+        reduced = counted if point.counted and not point.series else None
+        return cls(point, replace(job, entries={**job.entries, ENTRY: asked[ENTRY]}, reduced=reduced), asked)
 
     @property
     def file(self) -> Path:
@@ -89,7 +91,7 @@ def setup_of(point: Point) -> Setup:
     """
     options = {key: value for key, value in point.options.items() if key != "scheme"}
     keys = tuple((key, value_text(value)) for key, value in point.set.items())
-    return Setup(**options, shared=True, series=point.series, set=keys, loaded_as=point.loaded)
+    return Setup(**options, shared=True, series=point.series or point.counted, set=keys, loaded_as=point.loaded)
 
 
 def difference(asked: Any, found: Any, path: str = "") -> str | None:
