@@ -15,7 +15,7 @@ import ssdlab
 from conftest import DRIVE, Ssdlab
 from ssdlab.analysis.uncertainty import estimates
 from ssdlab.asking.plans import value_text
-from ssdlab.experiments.sweeping.comparisons import Comparison, comparisons, in_words
+from ssdlab.experiments.sweeping.comparisons import COLUMNS, Comparison, comparisons, in_words
 from ssdlab.experiments.sweeping.definition import define
 from ssdlab.experiments.sweeping.doubts import NO_REPEATS, OF_PARTS, UNCOUNTED
 from ssdlab.experiments.sweeping.outcome import Change, Pairs
@@ -283,6 +283,7 @@ def test_a_figure_that_no_run_has_is_not_judged() -> None:
         ({"compare": "scheme", "against": "npc"}, "npc is no value of the axis.*npgc"),
         ({"compare": "scheme", "values": ["npgc"]}, "compared with nothing"),
         ({"compare": "scheme", "figures": ["p 99"]}, "expected mean, p99"),
+        ({"compare": "scheme", "figures": []}, r"figures = \[\]: expected at least one, such as p99"),
         ({"compare": "scheme", "by": ["scheme"]}, "scheme has two uses"),
         ({"compare": "scheme", "figure": ["p99"]}, "figure"),
         ({"compare": "scheme", "depends_on": "laod"}, "depends_on = .laod.: no such axis.*load"),
@@ -334,6 +335,12 @@ def test_requests_that_wait_for_each_other_count_without_a_kept_record_over_time
     assert all(0 < point.independent_share < 0.9 and "series" not in point.result for point in found)
     assert [one.note for one in found.comparisons] == [one.note for one in full.comparisons]
     assert "independent requests of a point, 1,000 needed" in found.comparisons[0].note
+
+
+def test_tables_without_a_row_are_those_that_were_asked_for() -> None:
+    found = ssdlab.sweep({"scheme": ["npgc", "pgc"]}, requests=20, set=DRIVE)
+    assert found.to_csv(comparisons=True).decode().strip() == ",".join(f'"{name}"' for name in COLUMNS)
+    assert b"latency" not in found.to_csv(parts=True)
 
 
 def test_percentiles_are_not_judged_where_independent_requests_were_not_counted() -> None:

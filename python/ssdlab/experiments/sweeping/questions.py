@@ -86,6 +86,8 @@ def _read(where: str, entry: object, axes: Mapping[str, Axis], workloads: Sequen
     if not others:
         raise ConfigError(f"{where}: {compared} = {against} is compared with nothing: give values beside it")
     figures = _list(f"{where}.{FIGURES}", entry.get(FIGURES, list(BY_DEFAULT)))
+    if not figures:
+        raise ConfigError(f"{where}.{FIGURES} = []: expected at least one, such as {BY_DEFAULT[0]}")
     for figure in figures:
         if not isinstance(figure, str) or not (figure in SHORT or "." in figure or figure.isidentifier()):
             raise ConfigError(f"{where}.{FIGURES}: {shown(figure)}: expected {', '.join(SHORT)}, or a column such as latency_ns.read.p99")

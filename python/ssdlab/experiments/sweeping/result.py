@@ -228,9 +228,13 @@ class SweepResult(Sequence[SweepPoint]):
         import pyarrow.csv as pcsv  # noqa: PLC0415
 
         content = io.BytesIO()
-        compared = _table(COMPARED, [row(one) for one in self.comparisons]) if comparisons else None
-        compared = self.part_table() if parts else compared
-        pcsv.write_csv(compared or (self.mean_table() if means else self.table()), content)
+        if parts:
+            table = self.part_table()
+        elif comparisons:
+            table = _table(COMPARED, [row(one) for one in self.comparisons])
+        else:
+            table = self.mean_table() if means else self.table()
+        pcsv.write_csv(table, content)
         return content.getvalue()
 
     def numbers(self) -> list[str]:
