@@ -60,7 +60,7 @@ def answers(
         change *= busy if (values["load"], values["scheme"]) == (0.9, "pgc") else 1
         time = 1e6 * own * change
         latency = {"mean": time, "p99": 5 * time, "p99_9": 20 * time, "count": count}
-        codes = {"not-settled": unsettled, "overloaded": overloaded, "many-seeds": tuple(means)}
+        codes = {"not-settled": unsettled, "overloaded": overloaded[:1], "load-above-capacity": overloaded[1:], "many-seeds": tuple(means)}
         remarks = [{"code": code} for code, schemes in codes.items() if values["scheme"] in schemes]
         gc = {"write_amplification": 1 + change}
         data = {"seed": values["seed"], "latency_ns": {"all": latency}, "gc": gc, "remarks": remarks, "digest": run_of(values)}
@@ -260,13 +260,15 @@ def test_the_size_of_a_change_against_an_overload_is_conditional() -> None:
     assert mean.judged == "lower"
     assert mean.note == "12 of 24 points are overloaded: how large the change is depends on the length of the runs"
     assert (amplification.judged, amplification.note) == ("lower", "")
+    mean, _ = answers({"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, question, overloaded=("npgc", "pgc"))
+    assert mean.note.startswith("24 of 24 points are overloaded"), "above their capacity too"
 
 
 def test_one_workload_says_so() -> None:
     (one,) = answers({"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, {"compare": "scheme", "values": ["pgc"], "by": ["input"], "figures": ["mean"]})[
         :1
     ]
-    assert (one.workloads, one.note) == (1, "no axis of workloads: the interval is over seeds of one")
+    assert (one.workloads, one.note) == (1, "no axis in across: the interval is over seeds, not over workloads")
 
 
 def test_a_figure_that_no_run_has_is_not_judged() -> None:

@@ -24,8 +24,8 @@ __all__ = ["ABOUT", "COLUMNS", "Answers", "Comparison", "comparisons", "in_words
 LEVEL = 0.05
 """Corrected p-value below which a difference is said to be one."""
 
-OVERLOADED = "overloaded"
-"""Code of the remark on a point that was offered more than it completed."""
+OVERLOADED = {"overloaded", "load-above-capacity"}
+"""Codes of the remarks on a point that was offered more than it completes."""
 TIMES = "latency_ns."
 """Begin of the figures that grow with the length of an overloaded run."""
 
@@ -238,12 +238,12 @@ def _conditions(question: Question, figure: str, found: Sequence[Pair[SweepPoint
         yield (
             "of one workload: the interval is over its seeds"
             if question.across
-            else "no axis of workloads: the interval is over seeds of one"
+            else "no axis in across: the interval is over seeds, not over workloads"
         )
     points = _points(found)
     if is_of_parts(figure, points, question.across):
         yield OF_PARTS
-    overloaded = sum(any(remark.code == OVERLOADED for remark in point.result.remarks) for point in points)
+    overloaded = sum(any(remark.code in OVERLOADED for remark in point.result.remarks) for point in points)
     if overloaded and figure.startswith(TIMES):
         yield f"{overloaded:,} of {len(points):,} points are overloaded: how large the change is depends on the length of the runs"
 
