@@ -185,8 +185,10 @@ def test_whether_a_change_depends_on_another_axis() -> None:
     assert pgc.change is not None
     assert pgc.change[0] == pytest.approx(0.4, abs=0.03), "0.7 x 1.4 over 0.7"
     (found,) = in_words([pgc, rwp])
-    assert found.title == "scheme against npgc, whether it depends on load, mean: over 3 workloads x 2 seeds, stated before the runs"
+    assert found.title.startswith("scheme against npgc, whether it depends on load (against 0.5), mean: over 3 workloads x 2 seeds, stated")
     assert found.heads[:2] == ["scheme", "load"]
+    lost = answers(means, question, missing=at(load=0.5))
+    assert {(one.at["load"], one.judged, one.note) for one in lost} == {(0.9, "not judged", "no pair of points was run")}, "not against 0.9"
     with pytest.raises(ssdlab.ConfigError, match="load has two uses"):
         answers(means, {**question, "by": ["load"]})
 

@@ -130,7 +130,7 @@ def _in_words(question: Question, found: Sequence[Comparison], against: Collecti
     figure = "" if several else f", {_short(question.figures[0])}"
     stated = "asked after results were there" if question.after else "stated before the runs"
     depends = [question.depends_on] if question.depends_on else []
-    asked = f", whether it depends on {question.depends_on}" if question.depends_on else ""
+    asked = f", whether it depends on {question.depends_on} (against {question.first})" if question.depends_on else ""
     return Answers(
         f"{question.compare} against {question.against}{asked}{figure}: over {_over(found)}, {stated}",
         [question.compare, *(["figure"] if several else []), *question.by, *depends, "change (95 % interval)", "p (Holm)", "judged"],

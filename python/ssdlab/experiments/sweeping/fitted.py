@@ -80,6 +80,8 @@ def _renamed(sweep: Sweep, values: Mapping[str, Any]) -> Sweep:
     texts = {text: AxisValue(value, {}, {}).text for text, value in values.items()}
 
     def question(one: Question) -> Question:
+        if one.depends_on == SPARE_KEY:
+            return replace(one, first=texts[one.first])
         if one.compare != SPARE_KEY:
             return one
         return replace(one, against=texts[one.against], values=tuple(texts[of] for of in one.values))

@@ -66,16 +66,16 @@ def pairs(question: Question, value: str, points: Sequence[Point]) -> Iterator[t
         rest = in_text({axis: of for axis, of in point.values.items() if axis not in axes})
         on = plain(point.values[depends_on]) if depends_on else None
         by_rest.setdefault(rest, {})[plain(point.values[question.compare]), on] = point
+    first = question.first if depends_on else None
     levels: dict[str | None, Any] = {None: None}
     if depends_on:
-        levels = {plain(point.values[depends_on]): point.values[depends_on] for point in points}
-    first, *others = levels
-    for level in others if depends_on else [first]:
+        levels = {text: of for point in points if (text := plain(of := point.values[depends_on])) != first}
+    for level, of_level in levels.items():
         before = [(question.against, level), *([(value, first)] if depends_on else [])]
         after = [(value, level), *([(question.against, first)] if depends_on else [])]
         whole = [found for found in by_rest.values() if all(key in found for key in (*before, *after))]
         found = [Pair(tuple(found[key] for key in before), tuple(found[key] for key in after)) for found in whole]
-        yield ({depends_on: levels[level]} if depends_on else {}), found
+        yield ({depends_on: of_level} if depends_on else {}), found
 
 
 def used(question: Question, found: Sequence[Pair[SweepPoint]]) -> list[list[list[Pair[SweepPoint]]]]:

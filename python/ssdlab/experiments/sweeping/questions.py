@@ -41,6 +41,8 @@ class Question:
     """Axes of workloads, over which intervals are."""
     depends_on: str | None = None
     """The axis on which the change is asked to depend: what is judged is the change at each further value over that at the first."""
+    first: str = ""
+    """The first value of that axis, as text."""
     after: bool = False
     """Whether it was asked after results were there."""
 
@@ -100,9 +102,9 @@ def _read(where: str, entry: object, axes: Mapping[str, Axis], workloads: Sequen
     twice = {name for name in uses if uses.count(name) > 1}
     if twice:
         raise ConfigError(f"{where}: {min(twice)} has two uses: an axis is one of {COMPARE}, {BY}, {ACROSS} and {DEPENDS_ON}")
-    return Question(
-        compared, against, others, tuple(dict.fromkeys(SHORT.get(figure, figure) for figure in figures)), by, across, depends_on
-    )
+    first = axes[depends_on].values[0].text if depends_on else ""
+    paths = tuple(dict.fromkeys(SHORT.get(figure, figure) for figure in figures))
+    return Question(compared, against, others, paths, by, across, depends_on, first)
 
 
 def _axis(where: str, name: object, axes: Mapping[str, Axis]) -> str:
