@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow.csv as pcsv
@@ -42,6 +43,7 @@ def answers(
     missing: Callable[[Mapping[str, Any]], bool] = lambda _: False,
     table: Mapping[str, Any] = TABLE,
     share: float = 1.0,
+    sustained: Mapping[str, float] = MappingProxyType({}),
     run_of: Callable[[Mapping[str, Any]], Any] = lambda _: None,
 ) -> list[Comparison]:
     """The answers for made-up points: a mean time of each scheme, which differs between workloads and seeds.
@@ -65,6 +67,7 @@ def answers(
         gc = {"write_amplification": 1 + change}
         data = {"seed": values["seed"], "latency_ns": {"all": latency}, "gc": gc, "remarks": remarks, "digest": run_of(values)}
         data |= {"independent_share": share} if share else {}
+        data |= {"capacity": {"load": values["load"], "iops": sustained[values["scheme"]]}} if sustained else {}
         points.append(SweepPoint(dict(values), Result(data)))
     return comparisons(sweep.questions, [point for point in points if not missing(point.values)], list(sweep.points()))
 
@@ -264,6 +267,14 @@ def test_the_size_of_a_change_against_an_overload_is_conditional() -> None:
     assert (amplification.judged, amplification.note) == ("lower", "")
     mean, _ = answers({"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, question, overloaded=("npgc", "pgc"))
     assert mean.note.startswith("24 of 24 points are overloaded"), "above their capacity too"
+
+
+def test_points_that_were_offered_other_rates_are_said() -> None:
+    means = {"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}
+    questions = {"compare": "scheme", "figures": ["mean"]}, {"compare": "load", "figures": ["mean"]}
+    pgc, rwp, load = answers(means, *questions, sustained={"npgc": 1000, "pgc": 1260, "rwp": 1000})
+    assert pgc.note == "offered +26% requests/s, each a share of what it sustains: load_of compares at one rate"
+    assert (rwp.note, load.note) == ("", "")
 
 
 def test_one_workload_says_so() -> None:

@@ -18,7 +18,7 @@ from ssdlab.analysis.uncertainty import Estimate, estimates
 from ssdlab.experiments.saved_pages import write_again
 from ssdlab.experiments.sweeping.axes import Uses, is_wide, loads, needs_log, numbers_of, uses
 from ssdlab.experiments.sweeping.doubts import NO_REPEATS
-from ssdlab.experiments.sweeping.outcome import Pairs, best, groups_in_words, headline, known_figure, outcome, relative
+from ssdlab.experiments.sweeping.outcome import Pairs, best, by_workload, groups_in_words, headline, known_figure, outcome, relative
 from ssdlab.experiments.sweeping.points import PartMean, SweepMean, SweepPoint
 from ssdlab.pages.report.summary import Place, places, shown
 from ssdlab.pages.report.words import described
@@ -194,14 +194,20 @@ def test_seeds_that_change_nothing_show_no_difference_beyond_chance() -> None:
 
 
 def test_points_at_shares_of_their_own_capacities_name_the_rates() -> None:
-    def found(*rates: float) -> str:
-        points = [
-            counted(scheme, [time, time + 1], 1000, {"capacity": {"load": 0.5, "iops": rate}})
-            for scheme, time, rate in zip(("npgc", "pgc"), (100.0, 50.0), rates, strict=True)
+    def points(*rates: float, loads: tuple[float, float] = (0.5, 0.5), **more: str) -> list[SweepMean]:
+        return [
+            counted(scheme, [time, time + 1], 1000, {"capacity": {"load": load, "iops": rate, **more}})
+            for scheme, time, rate, load in zip(("npgc", "pgc"), (100.0, 50.0), rates, loads, strict=True)
         ]
-        return outcome(best(points, PLACE), PLACE)
+
+    def found(*rates: float, **more: Any) -> str:
+        return outcome(best(points(*rates, **more), PLACE), PLACE)
 
     assert found(2176, 7860).endswith(" Points were offered 1,088 to 3,930 requests/s; load_of compares at one rate.")
+    assert "offered" not in found(2000, 2000, loads=(0.5, 0.9)), "the load alone"
+    assert "offered" not in found(2000, 7860, of="npgc")
+    of_workload = by_workload(points(2000, 2500), PLACE, [])
+    assert of_workload.endswith(" Points of a workload were offered rates up to 25% apart; load_of compares at one rate.")
     assert "were offered" not in found(2176, 2176)
 
 

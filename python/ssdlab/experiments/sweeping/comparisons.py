@@ -15,7 +15,7 @@ from ssdlab.errors import UsageError
 from ssdlab.experiments.sweeping.definition import Point
 from ssdlab.experiments.sweeping.doubts import NO_REPEATS, OF_PARTS, UNCOUNTED, doubt, is_of_parts, is_percentile
 from ssdlab.experiments.sweeping.pairs import Pair, change, grouped, in_text, pairs, plain, used
-from ssdlab.experiments.sweeping.points import SweepPoint
+from ssdlab.experiments.sweeping.points import SAME_RATE, SweepPoint
 from ssdlab.experiments.sweeping.questions import Question
 from ssdlab.pages.report.leader import SHORT
 
@@ -243,9 +243,21 @@ def _conditions(question: Question, figure: str, found: Sequence[Pair[SweepPoint
     points = _points(found)
     if is_of_parts(figure, points, question.across):
         yield OF_PARTS
+    rates = _rates(found)
+    if rates:
+        low, high = (f"{rate - 1:+.0%}" for rate in (min(rates), max(rates)))
+        span = low if low == high else f"{low} to {high}"
+        yield f"offered {span} requests/s, each a share of what it sustains: load_of compares at one rate"
     overloaded = sum(any(remark.code in OVERLOADED for remark in point.result.remarks) for point in points)
     if overloaded and figure.startswith(TIMES):
         yield f"{overloaded:,} of {len(points):,} points are overloaded: how large the change is depends on the length of the runs"
+
+
+def _rates(found: Sequence[Pair[SweepPoint]]) -> list[float]:
+    """The offered rates relative to those that they are compared with, of points at one load, if they are not one."""
+    loads = [(one.share_of_own, other.share_of_own) for pair in found for one, other in zip(pair.after, pair.before, strict=True)]
+    ratios = [one[1] / other[1] for one, other in loads if one is not None and other is not None and one[0] == other[0]]
+    return ratios if any(max(ratio, 1 / ratio) > SAME_RATE for ratio in ratios) else []
 
 
 def _doubt(question: Question, figure: str, found: Sequence[Pair[SweepPoint]], kept: Sequence[Pair[SweepPoint]]) -> str:

@@ -13,7 +13,7 @@ from ssdlab.analysis.remarks import named, replays
 from ssdlab.analysis.uncertainty import Estimate, relative_differences
 from ssdlab.asking.plans import value_text
 from ssdlab.experiments.sweeping.doubts import doubt, no_repeats, too_few
-from ssdlab.experiments.sweeping.points import SweepMean
+from ssdlab.experiments.sweeping.points import SAME_RATE, SweepMean
 from ssdlab.pages.report.leader import SHORT, known_figure
 from ssdlab.pages.report.runs import Run
 from ssdlab.pages.report.summary import Place, few, percent, shown, within
@@ -39,8 +39,7 @@ __all__ = [
 
 MOST_LOADS = 4
 """Maximum number of workloads in a headline."""
-SAME_RATE = 1.001
-"""Ratio up to which two offered rates are one."""
+ONE_RATE = "load_of compares at one rate"
 FEW_POINTS = 20
 """Number of points up to which the best of them is hardly flattered by chance."""
 
@@ -112,10 +111,18 @@ def best(points: Sequence[SweepMean], place: Place) -> Best | None:
 
 
 def _offered(points: Sequence[SweepMean]) -> tuple[float, float] | None:
-    """Lowest and highest offered rate of points whose load is a share of what each sustains, requests/s; `None` if they do not differ."""
-    found = [run.result["capacity"] for point in points for run in point.runs if "capacity" in run.result]
-    rates = [capacity["load"] * capacity["iops"] for capacity in found]
-    return (min(rates), max(rates)) if rates and max(rates) > min(rates) * SAME_RATE else None
+    """Lowest and highest offered rate at one load that is a share of what each point sustains, requests/s, where they differ most.
+
+    `None` if rates differ by the load and number of requests alone.
+    """
+    rates: dict[tuple[float, Any], list[float]] = {}
+    for point in points:
+        for run in point.runs:
+            if run.share_of_own is not None:
+                load, rate = run.share_of_own
+                rates.setdefault((load, run.values.get("requests")), []).append(rate)
+    low, high = max(((min(of), max(of)) for of in rates.values()), key=lambda ends: ends[1] / ends[0], default=(1.0, 1.0))
+    return (low, high) if high > low * SAME_RATE else None
 
 
 def difference(base: SweepMean, other: SweepMean, place: str) -> Estimate | None:
@@ -271,12 +278,14 @@ def by_workload(points: Sequence[SweepMean], place: Place, loads: Sequence[str])
     found = [(values, first) for values, group in by_load(points, loads).items() if (first := best(group, place)) is not None]
     if not any(first.next for _, first in found):
         return ""
+    apart = max((first.offered for _, first in found if first.offered), key=lambda ends: ends[1] / ends[0], default=None)
+    rates = "" if apart is None else f" Points of a workload were offered rates up to {apart[1] / apart[0] - 1:.0%} apart; {ONE_RATE}."
     if len(found) <= MOST_LOADS:
-        return headline(points, place, loads)
+        return headline(points, place, loads) + rates
     names = Counter(_option(first, loads) for _, first in found)
     which = "highest" if place.better == "high" else "lowest"
     told = "; ".join(f"{name} in {count:,}" for name, count in names.most_common(MOST_LOADS))
-    return f"Best by {described(place.place).label} ({which}) in each of {len(found):,} workloads ({', '.join(loads)}): {told}."
+    return f"Best by {described(place.place).label} ({which}) in each of {len(found):,} workloads ({', '.join(loads)}): {told}.{rates}"
 
 
 def by_load(points: Sequence[SweepMean], loads: Sequence[str]) -> dict[tuple[str, ...], list[SweepMean]]:
@@ -324,7 +333,7 @@ def _rates(found: Best) -> str:
     if found.offered is None:
         return ""
     low, high = found.offered
-    return f" Points were offered {low:,.0f} to {high:,.0f} requests/s; load_of compares at one rate."
+    return f" Points were offered {low:,.0f} to {high:,.0f} requests/s; {ONE_RATE}."
 
 
 def _alike(found: Best) -> str:

@@ -14,8 +14,10 @@ from ssdlab.pages.report import noise
 from ssdlab.pages.report.runs import Run
 from ssdlab.runs.result import Result
 
-__all__ = ["SEED", "PartMean", "SweepMean", "SweepPoint", "counted"]
+__all__ = ["SAME_RATE", "SEED", "PartMean", "SweepMean", "SweepPoint", "counted"]
 
+SAME_RATE = 1.001
+"""Ratio up to which two offered rates are one."""
 SEED = "seed"
 """The axis over which means are taken."""
 SERIES, INDEPENDENT = "series", "independent_share"
@@ -43,6 +45,12 @@ class SweepPoint:
     def measures(self) -> dict[str, float]:
         """The simulated numbers of the result by path, and the derived columns."""
         return {**measures_of(self.result), **self.columns}
+
+    @property
+    def share_of_own(self) -> tuple[float, float] | None:
+        """Its load and the rate that this stands for, requests/s; `None` unless the load is a share of what this very point sustains."""
+        capacity = self.result.get("capacity")
+        return None if capacity is None or "of" in capacity else (capacity["load"], capacity["load"] * capacity["iops"])
 
     @property
     def is_counted(self) -> bool:
