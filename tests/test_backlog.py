@@ -45,6 +45,14 @@ def test_the_interval_of_random_service_times_covers_their_mean() -> None:
     assert covered >= 35  # of 40 at 95 %: fewer has a probability of 2 %
 
 
+def test_a_server_that_becomes_faster_drifts_and_a_random_one_does_not() -> None:
+    """Service times fall by a third over the run; of the parts from a tenth on, the second half has a mean of 0.742, the first of 0.892."""
+    faster = served(1.5, 1, np.linspace(SERVICE_NS, SERVICE_NS * 2 / 3, COUNT).astype(np.int64))
+    assert faster.drift == pytest.approx(0.892 / 0.742 - 1, abs=0.005)
+    for seed in range(40):
+        assert served(1.2, seed, np.random.default_rng(seed).exponential(SERVICE_NS, COUNT).astype(np.int64)).drift == 0
+
+
 def test_one_busy_server_among_idle_ones_is_enough() -> None:
     """Sixteen servers, of which one gets a fifth of the requests: 1.2 times what it can serve, while all others are nearly idle."""
     servers = np.where(np.random.default_rng(7).random(COUNT) < 0.2, 0, np.random.default_rng(8).integers(1, 16, COUNT))

@@ -260,6 +260,17 @@ def test_a_study_has_loads(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
     assert values["capacity"] == pytest.approx(1e9 / READ_NS, rel=1e-3)
 
 
+def test_a_rate_that_depends_on_the_length_is_uncertain() -> None:
+    """On a drive of 768 pages the queue of an overload soon has several writes of each page, of which GC programs but the last."""
+    small = {"device.channels": 2, "device.blocks_per_plane": 32, "device.pages_per_block": 16, "device.overprovisioning": 0.25}
+    keys = {**small, "workload.read_share": 0.5, "ftl.precondition.settle": 8}
+    found = ssdlab.run(scheme="pgc", requests=20_000, load=0.9, set=keys)
+    (told,) = [remark for remark in found.remarks if remark.code == "capacity-uncertain"]
+    assert f"{found.capacity.drift:.0%} more requests/s in its second half" in told.sentence
+    assert found.capacity.high_iops < ssdlab.run(scheme="pgc", requests=60_000, load=0.9, set=keys).capacity.low_iops
+    assert ssdlab.run(**FLAT, load=0.5).capacity.drift == 0
+
+
 def test_a_trace_is_loaded_by_its_own_times(tmp_path: Path) -> None:
     """Reads at even distances, of one die: the capacity is the same, and bursts do not change it."""
     lines = ["timestamp_us,op,offset_bytes,size_bytes"]

@@ -58,7 +58,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "capacity-uncertain",
         severity: Severity::Warning,
-        rule: "With `load`: the 95 % interval of the rate that the drive sustains is wider than 10 % of it to either side.",
+        rule: "With `load`: the 95 % interval of the rate that the drive sustains is wider than 10 % of it to either side; or it changes within the run that shows it, by 5 % or more and by 3 standard errors.",
     },
     Code {
         name: "coarse-times",

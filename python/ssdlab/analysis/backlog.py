@@ -29,6 +29,8 @@ BEGINNING = 2
 """Number of parts at the beginning that are left out, in which the backlog of an overloaded drive is still short."""
 RESOLUTION = MATERIAL = 0.005
 """Growth of the backlog, in seconds for each second of arrivals, that counts as none; also the resolution of a rate."""
+DRIFT = 0.05
+"""Relative change of the rate within a run below which the rate is one of any length."""
 LATE = 0.1
 """Share of the time of arrivals by which all requests may be completed later than the last one arrives."""
 FEWEST = 1000
@@ -49,6 +51,8 @@ class Backlog:
     """Seconds by which the backlog grew for each second of arrivals."""
     growth_half: float
     """Half width of the 95 % interval of `growth`."""
+    drift: float
+    """Relative change of `served` from the first half to the second; 0 if it is below 5 %, or 3 standard errors."""
     overall: float
     """Requests per second from the first arrival until all are completed."""
     rises: bool
@@ -103,6 +107,7 @@ def backlog(arrivals_ns: NDArray[np.int64], responses_ns: NDArray[np.int64]) -> 
         offered=requests / span if span else math.inf,
         served=requests / worked if worked else math.inf,
         served_half=max(_half(advanced) / worked, MATERIAL) * requests / worked if worked else math.inf,
+        drift=_drift(advanced),
         growth=worked / span - 1 if span else math.inf,
         growth_half=_half(growths) / span if span else 0.0,
         late=(int(busy_until[-1]) - int(arrivals_ns[-1])) / max(1, int(arrivals_ns[-1] - arrivals_ns[0])),
@@ -119,6 +124,15 @@ def _rises(backlogs_ns: NDArray[np.int64], worked_ns: float) -> bool:
     """
     second, third, fourth = (int(part.min()) for part in np.array_split(backlogs_ns, 4)[1:])
     return fourth > third and fourth >= 1.5 * second and fourth * math.sqrt(len(backlogs_ns)) >= worked_ns
+
+
+def _drift(advanced: NDArray[np.float64]) -> float:
+    """The change of the rate at which work advances, if it is more than 3 standard errors, and than `DRIFT`."""
+    first, second = np.array_split(advanced, 2)
+    one, other = float(first.sum()), float(second.sum())
+    error = math.sqrt(len(first) * statistics.variance(first.tolist()) + len(second) * statistics.variance(second.tolist()))
+    is_chance = abs(one - other) <= 3 * error
+    return 0.0 if is_chance or not other or abs(one / other - 1) < DRIFT else one / other - 1
 
 
 def _half(changes: NDArray[np.float64]) -> float:

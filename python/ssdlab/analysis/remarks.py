@@ -206,6 +206,10 @@ def of_capacity(capacity: RunData) -> Iterator[Remark]:
     if high - low > 2 * WIDE * capacity["iops"]:
         sentence = f"The rate that {of} is only known to be between {low:,.0f} and {high:,.0f} requests/s."
         yield Remark("capacity-uncertain", WARNING, "capacity", sentence, "Run more requests, which the search takes as well.")
+    if drift := capacity["drift"]:
+        change = f"{abs(drift):.0%} {'more' if drift > 0 else 'fewer'} requests/s in its second half than in its first"
+        sentence = f"The rate that {of} depends on the length of the run: the one that shows it has {change}."
+        yield Remark("capacity-uncertain", WARNING, "capacity", sentence, "Run more requests, which the search takes as well.")
 
 
 def from_dict(entry: Mapping[str, Any]) -> Remark:

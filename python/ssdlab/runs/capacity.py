@@ -44,7 +44,7 @@ MOST_REQUESTS = 200_000
 """Maximum number of requests of a run of a search, after the warm-up."""
 FOLDER = "capacities"
 """Folder of capacities found before, in that of the states of drives."""
-VERSION = 4
+VERSION = 5
 """Version of the search: a change of its outcome raises it."""
 
 
@@ -61,6 +61,8 @@ class Capacity:
     """The highest rate at which the backlog was not seen to grow."""
     grew_iops: float
     """The lowest rate at which it grew."""
+    drift: float
+    """Relative change of the rate within the run that shows it, of a generated workload; 0 if it is below 5 %, or may be chance."""
     time_scale: float
     """The capacity as a factor of the workload's own rate."""
     runs: int
@@ -296,8 +298,8 @@ def _steps(*, replayed: bool) -> Generator[float, Backlog, Capacity]:
             step = 2 * step if scale > guess else step
     if lowest is None:
         raise UsageError(_never_filled(sustained * own.offered))
-    half = RESOLUTION * lowest[1].rate if replayed else lowest[1].rate_half
-    return _capacity(own.offered, lowest, half, sustained, runs)
+    half, drift = (RESOLUTION * lowest[1].rate, 0.0) if replayed else (lowest[1].rate_half, lowest[1].drift)
+    return _capacity(own.offered, lowest, half, drift, sustained, runs)
 
 
 def _next(guess: float, step: float, sustained: float, grew: float | None) -> float | None:
@@ -318,7 +320,7 @@ def _never_filled(rate: float) -> str:
     )
 
 
-def _capacity(own_rate: float, lowest: tuple[float, Backlog], half: float, sustained: float, runs: int) -> Capacity:
+def _capacity(own_rate: float, lowest: tuple[float, Backlog], half: float, drift: float, sustained: float, runs: int) -> Capacity:
     scale, found = lowest
     kept = sustained * own_rate
     guess = scale / (1 + found.excess)
@@ -329,6 +331,7 @@ def _capacity(own_rate: float, lowest: tuple[float, Backlog], half: float, susta
         high_iops=max(found.rate + half, kept),
         sustained_iops=kept,
         grew_iops=found.offered,
+        drift=drift,
         time_scale=float(f"{guess:.6g}"),
         runs=runs,
     )
