@@ -358,6 +358,23 @@ def test_tables_without_a_row_are_those_that_were_asked_for() -> None:
     assert b"latency" not in found.to_csv(parts=True)
 
 
+def test_columns_are_judged_as_the_figures_that_they_are_calculated_from(tmp_path: Path) -> None:
+    options = {"set": {**DRIVE, "workload.read_share": 0.5}, "requests": 3000, "columns": {"p99_us": "latency_ns.all.p99 / 1000"}}
+    found = ssdlab.sweep(
+        {"scheme": ["npgc", "pgc"], "seed": [1, 2]},
+        questions=[{"compare": "scheme", "figures": ["p99_us"]}],
+        out=tmp_path / "out",
+        series=False,
+        **options,
+    )
+    (one,) = found.comparisons
+    assert (one.judged, "independent requests of a point, 1,000 needed" in one.note) == ("not judged", True)
+    again = ssdlab.load(tmp_path / "out")
+    assert isinstance(again, ssdlab.SweepResult)
+    assert [one.note for one in again.comparisons] == [one.note]
+    assert again.table().equals(found.table())
+
+
 def test_percentiles_are_not_judged_where_independent_requests_were_not_counted() -> None:
     question = {"compare": "scheme", "figures": ["mean", "p99"]}
     mean, p99, *_ = answers({"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, question, share=0.0)

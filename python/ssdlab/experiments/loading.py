@@ -10,6 +10,7 @@ from typing import Any
 
 from ssdlab.checks import few, nearest, path
 from ssdlab.errors import UsageError
+from ssdlab.experiments.sweeping import columns
 from ssdlab.experiments.sweeping.definition import Point
 from ssdlab.experiments.sweeping.definition import load as load_definition
 from ssdlab.experiments.sweeping.fitted import with_spare
@@ -127,11 +128,13 @@ def load_sweep(folder: Path) -> SweepResult:
     sweep = replace(sweep, questions=dated(sweep.questions, folder, has_results=True))
     points: list[SweepPoint] = []
     left: list[Point] = []
+    sources = columns.sources_of(sweep.columns)
     for point in sweep.points():
         place = folder / point.folder
         file = place / RESULT_FILE
         if file.exists():
-            points.append(SweepPoint(dict(point.values), _result(read_result(file), place), place))
+            result = _result(read_result(file), place)
+            points.append(SweepPoint(dict(point.values), result, place, columns.values_of(sweep.columns, result)[0], sources))
         else:
             left.append(point)
     if not points:

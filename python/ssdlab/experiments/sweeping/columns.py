@@ -11,7 +11,7 @@ from ssdlab.checks import shown
 from ssdlab.errors import ConfigError
 from ssdlab.experiments.study.expressions import AbsentError, Formula, lookup
 
-__all__ = ["check", "values_of"]
+__all__ = ["check", "sources_of", "values_of"]
 
 NAME = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 """Matches names of columns: without dots, so that they differ from figures such as `gc.jobs`."""
@@ -47,6 +47,11 @@ def values_of(columns: Mapping[str, str], result: Mapping[str, Any]) -> tuple[di
         except AbsentError as reason:
             absent[name] = str(reason)
     return values, absent
+
+
+def sources_of(columns: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """The figures that each column is calculated from, by path."""
+    return {name: _parsed(formula, f"columns.{name}").names for name, formula in columns.items()}
 
 
 @lru_cache(maxsize=256)

@@ -13,7 +13,7 @@ from ssdlab.analysis.remarks import MOST_NAMED
 from ssdlab.checks import few
 from ssdlab.errors import UsageError
 from ssdlab.experiments.sweeping.definition import Point
-from ssdlab.experiments.sweeping.doubts import NO_REPEATS, OF_PARTS, UNCOUNTED, doubt, is_of_parts, is_percentile
+from ssdlab.experiments.sweeping.doubts import NO_REPEATS, OF_PARTS, UNCOUNTED, doubt, is_of_parts, is_percentile, sources
 from ssdlab.experiments.sweeping.pairs import Pair, change, grouped, in_text, pairs, plain, used
 from ssdlab.experiments.sweeping.points import SAME_RATE, SweepPoint
 from ssdlab.experiments.sweeping.questions import Question
@@ -249,7 +249,7 @@ def _conditions(question: Question, figure: str, found: Sequence[Pair[SweepPoint
         span = low if low == high else f"{low} to {high}"
         yield f"offered {span} requests/s, each a share of what it sustains: load_of compares at one rate"
     overloaded = sum(any(remark.code in OVERLOADED for remark in point.result.remarks) for point in points)
-    if overloaded and figure.startswith(TIMES):
+    if overloaded and any(source.startswith(TIMES) for source in sources(figure, points)):
         yield f"{overloaded:,} of {len(points):,} points are overloaded: how large the change is depends on the length of the runs"
 
 
@@ -269,7 +269,7 @@ def _doubt(question: Question, figure: str, found: Sequence[Pair[SweepPoint]], k
         return "no run has the figure, or it is 0"
     if lacking:
         return f"{lacking:,} of {len(found):,} pairs lack the figure, or it is 0"
-    if is_percentile(figure) and (uncounted := sum(not point.is_counted for point in _points(kept))):
+    if any(map(is_percentile, sources(figure, _points(kept)))) and (uncounted := sum(not point.is_counted for point in _points(kept))):
         return f"{uncounted:,} of {len(_points(kept)):,} points were {UNCOUNTED}"
     return doubt(figure, _points(kept), question.across) if kept else "no two seeds have pairs alike: run the missing points (--resume)"
 

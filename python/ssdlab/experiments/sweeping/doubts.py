@@ -11,7 +11,7 @@ from ssdlab.asking.plans import value_text
 from ssdlab.experiments.sweeping.points import SEED, SweepPoint
 from ssdlab.pages.report.summary import BEYOND
 
-__all__ = ["AMPLIFICATIONS", "NO_REPEATS", "OF_PARTS", "doubt", "is_of_parts", "is_percentile", "no_repeats", "too_few"]
+__all__ = ["AMPLIFICATIONS", "NO_REPEATS", "OF_PARTS", "doubt", "is_of_parts", "is_percentile", "no_repeats", "sources", "too_few"]
 
 AMPLIFICATIONS = ("gc.write_amplification", "gc.page_write_amplification")
 """Figures that are judged only where all points have settled, or are parts of a trace that began settled."""
@@ -34,6 +34,15 @@ def doubt(figure: str, points: Collection[SweepPoint], across: Collection[str]) 
         points: all points that are compared.
         across: axes of workloads over which the interval is.
     """
+    return next((why for source in sources(figure, points) if (why := _doubt(source, points, across))), "")
+
+
+def sources(figure: str, points: Iterable[SweepPoint]) -> list[str]:
+    """The figures that a figure of points is: those in the formula of a derived column, or itself."""
+    return list(dict.fromkeys(source for point in points for source in point.sources.get(figure, (figure,))))
+
+
+def _doubt(figure: str, points: Collection[SweepPoint], across: Collection[str]) -> str:
     if figure in AMPLIFICATIONS:
         unsettled = _unsettled(points)
         if not unsettled or is_of_parts(figure, points, across):
@@ -54,7 +63,7 @@ def doubt(figure: str, points: Collection[SweepPoint], across: Collection[str]) 
 
 def is_of_parts(figure: str, points: Collection[SweepPoint], across: Collection[str]) -> bool:
     """Whether points that have not settled are parts of traces that each began in a settled state, and the interval is over the parts."""
-    unsettled = _unsettled(points) if figure in AMPLIFICATIONS else []
+    unsettled = _unsettled(points) if {*AMPLIFICATIONS} & {*sources(figure, points)} else []
     parts = {value_text({axis: point.values[axis] for axis in across}) for point in points}
     return bool(unsettled) and len(parts) > 1 and all(replays(point.result) and _began_settled(point) for point in unsettled)
 

@@ -35,6 +35,8 @@ class SweepPoint:
     """Folder with its `result.json`."""
     columns: Mapping[str, float] = field(default_factory=dict)
     """Derived columns, by name."""
+    sources: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The figures that each derived column is calculated from, by path."""
 
     @property
     def figures(self) -> dict[str, Any]:

@@ -106,7 +106,9 @@ def prepare(
     into = ResultFolder(out, "sweep")
     tasks: list[Task] = []
     wrong: list[tuple[Point, Error]] = []
-    counts = any(is_percentile(figure) for question in sweep.questions for figure in question.figures)
+    sources = columns.sources_of(sweep.columns)
+    figures = [source for question in sweep.questions for figure in question.figures for source in sources.get(figure, (figure,))]
+    counts = any(map(is_percentile, figures))
     points = [replace(point, series=out is not None and sweep.records, counted=counts) for point in sweep.points()]
     for point in points:
         try:
@@ -257,11 +259,12 @@ def _result(prepared: Prepared, batch: Batch, dropped: Mapping[str, int]) -> Swe
     known = {*finished, *(point.folder for point, _ in failed)}
     points: list[SweepPoint] = []
     absent: dict[str, str] = {}
+    sources = columns.sources_of(prepared.sweep.columns)
     for task in prepared.tasks:
         result = finished.get(task.point.folder)
         if result is not None:
             values, reasons = columns.values_of(prepared.sweep.columns, result)
-            points.append(SweepPoint(dict(task.point.values), result, task.job.folder, values))
+            points.append(SweepPoint(dict(task.point.values), result, task.job.folder, values, sources))
             absent |= reasons
     left = [task.point for task in prepared.tasks if task.point.folder not in known and _name_but_seed(task.point) not in dropped]
     result = SweepResult(
