@@ -382,6 +382,31 @@ def test_percentiles_are_not_judged_where_independent_requests_were_not_counted(
     assert p99.note == f"24 of 24 points were {UNCOUNTED}"
 
 
+def test_what_was_chosen_after_results_is_not_stated_before(tmp_path: Path) -> None:
+    def asked(schemes: list[str], seeds: int, **more: Any) -> list[tuple[str, str]]:
+        found = ssdlab.sweep(
+            {"scheme": schemes},
+            seeds=seeds,
+            questions=[{"compare": "scheme", "figures": ["mean"], **more}],
+            set=DRIVE,
+            requests=20,
+            out=tmp_path / "out",
+            resume=(tmp_path / "out").exists(),
+        )
+        again = ssdlab.load(tmp_path / "out")
+        assert isinstance(again, ssdlab.SweepResult)
+        assert [one.chosen for one in again.comparisons] == [one.chosen for one in found.comparisons]
+        return [(one.value, one.chosen) for one in found.comparisons]
+
+    three = ["npgc", "pgc", "rwp"]
+    assert asked(three, 2) == [("pgc", "before"), ("rwp", "before")]
+    assert asked(three, 3) == [("pgc", "after"), ("rwp", "after")], "seeds were added"
+    assert asked([*three, "fpgc"], 2) == [("pgc", "before"), ("rwp", "before"), ("fpgc", "after")], "a value was added"
+    assert asked([*three, "fpgc"], 2) == [("pgc", "before"), ("rwp", "before"), ("fpgc", "after")], "still"
+    assert asked(three, 2, values=["rwp"]) == [("rwp", "after")], "a value was left out"
+    assert asked(three, 2) == [("pgc", "before"), ("rwp", "before")]
+
+
 def test_answers_fit_into_80_columns() -> None:
     """Several figures, one of them by its path, and two axes of `by`."""
     questions = [

@@ -125,7 +125,7 @@ def load_sweep(folder: Path) -> SweepResult:
         FileError: a file cannot be read.
     """
     sweep = load_definition(folder / DEFINITION_FILE)
-    sweep = replace(sweep, questions=dated(sweep.questions, folder, has_results=True))
+    sweep = replace(sweep, questions=dated(sweep.questions, sweep.axes, folder, has_results=True))
     points: list[SweepPoint] = []
     left: list[Point] = []
     sources = columns.sources_of(sweep.columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ __all__ = ["Question", "dated", "keep", "read"]
 COMPARE, AGAINST, VALUES, FIGURES, BY, ACROSS, DEPENDS_ON = KEYS = ("compare", "against", "values", "figures", "by", "across", "depends_on")
 BY_DEFAULT = ("p99",)
 SEED = "seed"
-STATED, AFTER = "stated", "after"
+STATED, AFTER, AXES = "stated", "after", "axes"
 EXAMPLE = '[[questions]] with compare = "scheme", and perhaps against = "npgc", figures = ["p99"]'
 
 
@@ -127,26 +127,65 @@ def _list(where: str, values: object) -> list[Any]:
     return values
 
 
-def dated(questions: Iterable[Question], folder: Path | None, *, has_results: bool) -> tuple[Question, ...]:
+def dated(questions: Iterable[Question], axes: Sequence[Axis], folder: Path | None, *, has_results: bool) -> tuple[Question, ...]:
     """The questions, marked whether they were asked after results were there.
+
+    Values that were added since are asked about in a question of their own. A question is another one if a value was left out, or if
+    another axis, such as seeds, has other values: what is counted was then chosen after results were there.
 
     Args:
         questions: the questions of the sweep.
+        axes: axes of the sweep.
         folder: folder of the sweep, which has those that were stated before.
         has_results: whether it has results of the sweep.
     """
     if folder is None or not has_results:
         return tuple(questions)
+    stated = _stated(folder)
+    return tuple(part for question in questions for part in _parted(question, _texts(axes), stated))
+
+
+def _stated(folder: Path) -> list[dict[str, Any]]:
     try:
-        stated = read_json(folder / QUESTIONS_FILE)[STATED]
+        found: list[dict[str, Any]] = read_json(folder / QUESTIONS_FILE)[STATED]
     except (FileError, UsageError, KeyError):
-        stated = []
-    return tuple(replace(question, after=question.table not in stated) for question in questions)
+        return []
+    return found
 
 
-def keep(questions: Iterable[Question], folder: Path) -> None:
-    """Writes the questions to the folder of the sweep, before its runs."""
-    tables: dict[str, list[dict[str, Any]]] = {STATED: [], AFTER: []}
+def _texts(axes: Sequence[Axis]) -> dict[str, list[str]]:
+    return {axis.name: [value.text for value in axis.values] for axis in axes}
+
+
+def _parted(question: Question, axes: Mapping[str, Sequence[str]], stated: Iterable[Mapping[str, Any]]) -> Iterator[Question]:
+    """The question about the values that were stated, and about those that were not."""
+    known = {value for entry in stated if _is_stated(question, axes, entry) for value in entry[VALUES]}
+    for after in (False, True):
+        values = tuple(value for value in question.values if (value not in known) == after)
+        if values:
+            yield replace(question, values=values, after=after)
+
+
+def _is_stated(question: Question, axes: Mapping[str, Sequence[str]], entry: Mapping[str, Any]) -> bool:
+    """Whether a statement is about this question, perhaps with fewer values."""
+    then, now = ({name: {*values} for name, values in of.items()} for of in (entry.get(AXES, axes), axes))
+    if {*then} != {*now} or not {*entry[VALUES]} <= {*question.values}:
+        return False
+    more = [name for name in now if now[name] != then[name]]
+    if more and (more != [question.compare] or not then[question.compare] <= now[question.compare]):
+        return False
+    but_values, stated = ({key: of[key] for key in of if key not in (VALUES, AXES)} for of in (question.table, entry))
+    return but_values == stated
+
+
+def keep(questions: Iterable[Question], axes: Sequence[Axis], folder: Path, *, has_results: bool) -> None:
+    """Writes the questions to the folder of the sweep, before its runs, with the values of all axes.
+
+    What was stated before the results that are there stays.
+    """
+    tables: dict[str, list[dict[str, Any]]] = {STATED: _stated(folder) if has_results else [], AFTER: []}
     for question in questions:
-        tables[AFTER if question.after else STATED].append(question.table)
+        known = tables[AFTER if question.after else STATED]
+        if question.after or not any(_is_stated(question, _texts(axes), entry) for entry in known):
+            known.append({**question.table, AXES: _texts(axes)})
     write_json(folder / QUESTIONS_FILE, {"version": version(), **tables})

@@ -132,7 +132,7 @@ def prepare(
     found = [(task, task.there()) for task in tasks] if resume else []
     done = {task.point.folder: result for task, result in found if result is not None}
     changed = sum(result is None and task.file.exists() for task, result in found)
-    sweep = replace(sweep, questions=questions.dated(sweep.questions, out, has_results=bool(done)))
+    sweep = replace(sweep, questions=questions.dated(sweep.questions, sweep.axes, out, has_results=bool(done)))
     return Prepared(sweep, tuple(tasks), done, into, source, changed, tuple(wrong))
 
 
@@ -165,7 +165,7 @@ def run(prepared: Prepared, *, workers: int | None = None, engine: str = LOCAL, 
             if prepared.source is None or not (definition.exists() and definition.samefile(prepared.source)):
                 _core.write_file(definition, prepared.sweep.to_toml())
             if prepared.sweep.questions:
-                questions.keep(prepared.sweep.questions, out.folder)
+                questions.keep(prepared.sweep.questions, prepared.sweep.axes, out.folder, has_results=bool(prepared.done))
         how = partial(_execute, engine=engine, workers=workers, out=out)
         batch, dropped = _screened(prepared, how, progress) if prepared.sweep.screen else (how(prepared.left, progress=progress), {})
         if batch.interrupt is not None and not isinstance(batch.interrupt, KeyboardInterrupt):
