@@ -285,7 +285,7 @@ def test_one_workload_says_so() -> None:
 
 
 def test_a_figure_that_no_run_has_is_not_judged() -> None:
-    one, *_ = answers({"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, {"compare": "scheme", "figures": ["gc.nonsense"]})
+    one, *_ = answers({"npgc": 1.0, "pgc": 0.7, "rwp": 1.0}, {"compare": "scheme", "figures": ["slc.folds"]})
     assert (one.judged, one.note) == ("not judged", "no run has the figure, or it is 0")
 
 
@@ -298,6 +298,11 @@ def test_a_figure_that_no_run_has_is_not_judged() -> None:
         ({"compare": "scheme", "against": "npc"}, "npc is no value of the axis.*npgc"),
         ({"compare": "scheme", "values": ["npgc"]}, "compared with nothing"),
         ({"compare": "scheme", "figures": ["p 99"]}, "expected mean, p99"),
+        *(({"compare": "scheme", "figures": [name]}, "no such figure") for name in ("p95", "p999", "gc", "seed", "gc.xy", "config.x")),
+        ({"compare": "scheme", "figures": ["mena"]}, "no such figure.*mean"),
+        ({"compare": "scheme", "figures": ["latency_ns.reads.p99"]}, "no such figure.*latency_ns.read.p99"),
+        ({"compare": "scheme", "by": 5}, "by = 5: expected a list"),
+        ({"compare": "scheme", "by": [["load"]]}, "by = .*: no such axis"),
         ({"compare": "scheme", "figures": []}, r"figures = \[\]: expected at least one, such as p99"),
         ({"compare": "scheme", "by": ["scheme"]}, "scheme has two uses"),
         ({"compare": "scheme", "figure": ["p99"]}, "figure"),
@@ -356,6 +361,15 @@ def test_tables_without_a_row_are_those_that_were_asked_for() -> None:
     found = ssdlab.sweep({"scheme": ["npgc", "pgc"]}, requests=20, set=DRIVE)
     assert found.to_csv(comparisons=True).decode().strip() == ",".join(f'"{name}"' for name in COLUMNS)
     assert b"latency" not in found.to_csv(parts=True)
+
+
+def test_every_number_of_a_run_can_be_asked_for() -> None:
+    table = {"grid": {"scheme": ["npgc", "pgc"], "load": [0.5]}, "columns": {"moved": "gc.pages_moved / gc.jobs"}}
+    found = ssdlab.sweep(**table, set={**DRIVE, "workload.read_share": 0.5}, requests=3000)
+    names = sorted(found[0].measures)
+    assert {"capacity.iops", "counters.bus_lines", "latency_ns.read.p99_9", "moved"} <= {*names}
+    (question,) = define("sweep", {**table, "questions": [{"compare": "scheme", "figures": names}]}).questions
+    assert list(question.figures) == names
 
 
 def test_columns_are_judged_as_the_figures_that_they_are_calculated_from(tmp_path: Path) -> None:

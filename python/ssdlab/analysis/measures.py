@@ -7,12 +7,14 @@ from typing import Any
 
 from ssdlab.system.checksums import CHECKSUM
 
-__all__ = ["figures_of", "measures_of"]
+__all__ = ["NOT_SIMULATED", "figures_of", "measures_of"]
 
 NO_FIGURES = ("config", "sweep", "prepared_earlier", CHECKSUM)
 """Entries of a result that describe the run's inputs or the result itself, or what an earlier run left."""
 ASKED = ("seed", "requests_per_s", "prepare_s", "wall_s", "percentile_error", "fit", "timeline", "blocks", "warm_up", "workload")
 """Entries with numbers of the inputs or of this machine's speed, which are not simulated."""
+NOT_SIMULATED = (*NO_FIGURES, *ASKED)
+"""Entries of a result of which no number is a measure."""
 
 
 def figures_of(result: Mapping[str, Any]) -> dict[str, Any]:

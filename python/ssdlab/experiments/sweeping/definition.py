@@ -233,7 +233,7 @@ def define(name: str, table: Mapping[str, Any], folder: Path | None = None) -> S
     _check_said_once(sweep)
     if QUESTIONS in table:
         axes_ = [axis for axis in sweep.axes if len(axis.values) > 1]
-        sweep = replace(sweep, questions=questions.read(f"{name}: {QUESTIONS}", table[QUESTIONS], axes_, loads(axes_)))
+        sweep = replace(sweep, questions=questions.read(f"{name}: {QUESTIONS}", table[QUESTIONS], axes_, loads(axes_), sweep.columns))
     if len(sweep) > MOST_POINTS:
         counts = " x ".join(f"{len(group.rows):,} ({', '.join(axis.name for axis in group.axes)})" for group in sweep.groups)
         raise ConfigError(f"{name}: {len(sweep):,} points, {counts}: expected at most {MOST_POINTS:,} in a sweep; split the grid")

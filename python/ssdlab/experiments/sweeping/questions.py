@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from ssdlab._core import version
 from ssdlab.asking.keys import AxisValue, check_keys
 from ssdlab.checks import nearest, shown
 from ssdlab.errors import ConfigError, FileError, UsageError
+from ssdlab.experiments.sweeping import known
 from ssdlab.experiments.sweeping.axes import Axis
 from ssdlab.pages.report.leader import SHORT
 from ssdlab.system.folders import QUESTIONS_FILE, write_json
@@ -59,7 +60,7 @@ class Question:
         }
 
 
-def read(where: str, entries: object, axes: Sequence[Axis], workloads: Sequence[str]) -> tuple[Question, ...]:
+def read(where: str, entries: object, axes: Sequence[Axis], workloads: Sequence[str], columns: Collection[str]) -> tuple[Question, ...]:
     """The questions of a sweep.
 
     Args:
@@ -67,23 +68,25 @@ def read(where: str, entries: object, axes: Sequence[Axis], workloads: Sequence[
         entries: tables, each with `compare`, and perhaps `against`, `values`, `figures`, `by`, `across` and `depends_on`.
         axes: axes of the sweep.
         workloads: names of those that vary the workload, which is `across` by default.
+        columns: names of the derived columns.
 
     Raises:
         ConfigError: an axis, a value or a key does not exist.
     """
     if not isinstance(entries, list):
         raise ConfigError(f"{where} = {shown(entries)}: expected {EXAMPLE}")
-    return tuple(_read(f"{where}[{index}]", entry, {axis.name: axis for axis in axes}, workloads) for index, entry in enumerate(entries))
+    by_name = {axis.name: axis for axis in axes}
+    return tuple(_read(f"{where}[{index}]", entry, by_name, workloads, columns) for index, entry in enumerate(entries))
 
 
-def _read(where: str, entry: object, axes: Mapping[str, Axis], workloads: Sequence[str]) -> Question:
+def _read(where: str, entry: object, axes: Mapping[str, Axis], workloads: Sequence[str], columns: Collection[str]) -> Question:
     if not isinstance(entry, Mapping) or COMPARE not in entry:
         raise ConfigError(f"{where}: expected {EXAMPLE}")
     check_keys(where, entry, KEYS)
     compared = _axis(f"{where}.{COMPARE}", entry[COMPARE], axes)
-    known = [value.text for value in axes[compared].values]
-    against = _value(f"{where}.{AGAINST}", entry.get(AGAINST, known[0]), known)
-    values = [_value(f"{where}.{VALUES}", value, known) for value in _list(f"{where}.{VALUES}", entry.get(VALUES, known))]
+    there = [value.text for value in axes[compared].values]
+    against = _value(f"{where}.{AGAINST}", entry.get(AGAINST, there[0]), there)
+    values = [_value(f"{where}.{VALUES}", value, there) for value in _list(f"{where}.{VALUES}", entry.get(VALUES, there))]
     others = tuple(value for value in dict.fromkeys(values) if value != against)
     if not others:
         raise ConfigError(f"{where}: {compared} = {against} is compared with nothing: give values beside it")
@@ -91,13 +94,14 @@ def _read(where: str, entry: object, axes: Mapping[str, Axis], workloads: Sequen
     if not figures:
         raise ConfigError(f"{where}.{FIGURES} = []: expected at least one, such as {BY_DEFAULT[0]}")
     for figure in figures:
-        if not isinstance(figure, str) or not (figure in SHORT or "." in figure or figure.isidentifier()):
-            raise ConfigError(f"{where}.{FIGURES}: {shown(figure)}: expected {', '.join(SHORT)}, or a column such as latency_ns.read.p99")
+        if not isinstance(figure, str) or not (figure in SHORT or figure in columns or known.is_known(figure)):
+            near = nearest(str(figure), [*SHORT, *columns, *known.figures()])
+            expected = f"{', '.join((*SHORT, *columns))}, or a path such as latency_ns.read.p99"
+            raise ConfigError(f"{where}.{FIGURES}: {shown(figure)}: no such figure{near} (expected {expected})")
     depends_on = _axis(f"{where}.{DEPENDS_ON}", entry[DEPENDS_ON], axes) if DEPENDS_ON in entry else None
-    by, across = (
-        tuple(_axis(f"{where}.{key}", name, axes) for name in _list(f"{where}.{key}", entry.get(key, default)))
-        for key, default in ((BY, []), (ACROSS, [name for name in workloads if name not in {compared, depends_on, *entry.get(BY, [])}]))
-    )
+    by = _axes(f"{where}.{BY}", entry.get(BY, []), axes)
+    left = [name for name in workloads if name not in (compared, depends_on, *by)]
+    across = _axes(f"{where}.{ACROSS}", entry.get(ACROSS, left), axes)
     uses = [compared, *{*by}, *{*across}, *([depends_on] if depends_on else [])]
     twice = {name for name in uses if uses.count(name) > 1}
     if twice:
@@ -112,6 +116,10 @@ def _axis(where: str, name: object, axes: Mapping[str, Axis]) -> str:
         known = [axis for axis in axes if axis != SEED]
         raise ConfigError(f"{where} = {shown(name)}: no such axis{nearest(str(name), known)} (there are {', '.join(known)})")
     return name
+
+
+def _axes(where: str, names: object, axes: Mapping[str, Axis]) -> tuple[str, ...]:
+    return tuple(_axis(where, name, axes) for name in _list(where, names))
 
 
 def _value(where: str, value: object, known: Sequence[str]) -> str:
@@ -185,7 +193,7 @@ def keep(questions: Iterable[Question], axes: Sequence[Axis], folder: Path, *, h
     """
     tables: dict[str, list[dict[str, Any]]] = {STATED: _stated(folder) if has_results else [], AFTER: []}
     for question in questions:
-        known = tables[AFTER if question.after else STATED]
-        if question.after or not any(_is_stated(question, _texts(axes), entry) for entry in known):
-            known.append({**question.table, AXES: _texts(axes)})
+        there = tables[AFTER if question.after else STATED]
+        if question.after or not any(_is_stated(question, _texts(axes), entry) for entry in there):
+            there.append({**question.table, AXES: _texts(axes)})
     write_json(folder / QUESTIONS_FILE, {"version": version(), **tables})
