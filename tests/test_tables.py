@@ -200,3 +200,12 @@ def test_python_prints_the_comparison_as_the_command_does() -> None:
     compared = ssdlab.compare(schemes=["npgc", "rwp"], set=DRIVE, requests=300)
     assert str(compared).startswith("Device default, workload default, device.channels = 2")
     assert "Change against npgc" in str(compared)
+
+
+def test_a_title_wider_than_the_page_is_broken_and_not_cut() -> None:
+    title = "scheme against npgc, whether it depends on load (against 0.5), p99: over 3 workloads x 5 seeds, stated before the runs"
+    table = tables.layout.new_table(["scheme", "p"])
+    table.add_row("pgc", "0.01")
+    lines = tables.layout.as_text([tables.layout.titled(title, table)]).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert " ".join(lines[:2]) == title

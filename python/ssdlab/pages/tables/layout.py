@@ -61,7 +61,7 @@ def titled(title: str, table: Table, otherwise: RenderableType | None = None, *,
     """A title and a table. Rich's own titles are broken to the width of the table, and its cells are cut on a narrow terminal."""
     narrow = narrowed(table)
     choices = Fitting(Whole(table), Whole(narrow), otherwise or _Stacked(narrow, keys))
-    return Group(Text(title, style="bold", overflow="ignore"), choices, "")
+    return Group(Text(title, style="bold"), choices, "")
 
 
 def narrowed(table: Table) -> Table:
