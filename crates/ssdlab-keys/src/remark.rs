@@ -203,6 +203,11 @@ pub const CODES: &[Code] = &[
         rule: "Flows in open loop read different trace files, and two of them begin with the run (no `start_s`, no `start_after`).",
     },
     Code {
+        name: "paced",
+        severity: Severity::Warning,
+        rule: "Requests in open loop, not `overloaded`: half of the mean response time of writes or more is waiting for credit (`gc.pace`).",
+    },
+    Code {
         name: "partly-full",
         severity: Severity::Warning,
         rule: "When the run began, data were at less than 90 % of the exported addresses (`precondition.valid_share`) and at one or more, GC ran, and you set over-provisioning or a prefill file.",

@@ -24,6 +24,8 @@ const BEGINNING: f64 = 0.02;
 const BURST: f64 = 4.0;
 /// A request that meets this many others for each die waits for most of its response time.
 const MET_PER_DIE: f64 = 2.0;
+/// Share of the mean response time of writes from which on pacing makes it.
+const PACED: f64 = 0.5;
 /// Moves of pages for their age or reads matter from one for this many units that the host programmed.
 const UNITS_PER_MOVE: u64 = 20;
 
@@ -61,6 +63,7 @@ pub fn of_run(trends: &Trends, result: &Value) -> Vec<Remark> {
     let told = |overload: &Overload| without_times && matches!(overload, Overload::AtOnce(_));
     remarks.extend(trends.overload.filter(|overload| !told(overload)).map(overloaded));
     remarks.extend(trends.met.filter(|_| trends.overload.is_none()).and_then(|met| bursts(met, result)));
+    remarks.extend(trends.met.filter(|_| trends.overload.is_none()).and_then(|_| paced(result)));
     remarks.extend(trends.settling.and_then(|(verdict, whole)| not_settled(verdict, whole, trends.cut, result)));
     remarks.extend(trends.filled.as_ref().and_then(|filled| uneven_dies(filled, result)));
     remarks
@@ -81,6 +84,20 @@ fn bursts(met: f64, result: &Value) -> Option<Remark> {
         );
         let remedy = "Compare times under the same requests only, or spread these (workload.time_scale below 1, a lower load).";
         Remark::note("bursts", "latency_ns", sentence, remedy)
+    })
+}
+
+/// Remark: writes wait for credit for most of their response time, though the drive keeps up with them.
+fn paced(result: &Value) -> Option<Remark> {
+    let number = |place: &str| result.pointer(place).and_then(Value::as_f64);
+    let share = number("/breakdown_ns/write/pace")? / number("/latency_ns/write/mean")?;
+    (share >= PACED).then(|| {
+        let sentence = format!(
+            "{:.0} % of the mean response time of writes is waiting for credit (gc.pace), though the drive keeps up: bursts are larger than the window, a share of the pages of gc.soft blocks.",
+            100.0 * share
+        );
+        let remedy = "Set gc.pace = \"room\", which takes what room there is, or raise gc.soft where blocks are made smaller.";
+        Remark::warning("paced", "latency_ns.write", sentence, remedy)
     })
 }
 
@@ -727,6 +744,14 @@ mod tests {
         assert_eq!(said(json!("t.csv"), 0), "Leave the beginning out (--warm-up), or replay the trace more often (workload.repeat).");
         assert_eq!(said(json!("t.csv"), 9), "Replay the trace more often (workload.repeat).");
         assert_eq!(said(Value::Null, 9), "Leave more of the beginning out than 9 requests (--warm-up), or write more.");
+    }
+
+    #[test]
+    fn writes_that_wait_for_credit_are_said() {
+        let said =
+            |pace: f64| paced(&json!({ "breakdown_ns": { "write": { "pace": pace } }, "latency_ns": { "write": { "mean": 100.0 } } }));
+        assert_eq!((said(49.0), paced(&json!({}))), (None, None));
+        assert!(said(51.0).unwrap().sentence.starts_with("51 % of the mean"));
     }
 
     #[test]
