@@ -85,6 +85,18 @@ def test_terminal_and_report_have_a_row_for_each_flow(two: Path, ssdlab_command:
     assert "--alone" in page[page.index('id="command"') :].partition("</code>")[0]
 
 
+def test_a_comparison_has_a_row_for_each_flow_and_variant_and_their_rates(two: Path, ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    said = ["--scheme", "npgc", "--scheme", "nvme", "--config", "two.toml", "--requests", "2000", "--set", "device.blocks_per_plane=64"]
+    said += ["--set", "ftl.precondition.kind=steady"]
+    shown = ssdlab_command("compare", *said, "--out", "both").out
+    runs = json.loads((tmp_path / "both" / "comparison.json").read_text())["runs"]
+    assert re.search(r"GC jobs +IOPS\n", shown)
+    rows = re.findall(r"^(database|back\"up)? +(npgc|nvme) +([\d,]+) ", shown.partition("Flows by scheme")[2], re.MULTILINE)
+    assert [name for name, _, _ in rows] == [NAMES[0], "", NAMES[1], ""]
+    rates = [runs[label]["flows"][number]["iops"] for number in (0, 1) for label in ("npgc", "nvme")]
+    assert [float(rate.replace(",", "")) for _, _, rate in rows] == pytest.approx(rates, rel=0.01)
+
+
 def test_the_report_of_a_single_flow_has_no_such_table(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
     ssdlab_command("run", "--requests", 200, "--out", "out")
     assert 'id="flows"' not in (tmp_path / "out" / "report.html").read_text()

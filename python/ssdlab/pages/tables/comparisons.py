@@ -113,6 +113,9 @@ def comparison_table(runs: Mapping[str, RunData], told: Shown, kind: str, wanted
     """
     cached = any("cache" in result for result in runs.values())
     loaded = any("capacity" in result for result in runs.values())
+    # Of closed loops in a given time each serves as many requests as it can, so that numbers of jobs alone mislead.
+    rates = [result.get("iops") or 0.0 for result in runs.values()]
+    faster = max(rates) > RATES_DIFFER * min(rates)
     columns = [
         kind,
         "mean",
@@ -122,6 +125,7 @@ def comparison_table(runs: Mapping[str, RunData], told: Shown, kind: str, wanted
         "write amplification",
         "GC jobs",
         *wanted,
+        *(["IOPS"] if faster else []),
         *(["hit ratio"] if cached else []),
         *(["capacity"] if loaded else []),
     ]
@@ -135,10 +139,31 @@ def comparison_table(runs: Mapping[str, RunData], told: Shown, kind: str, wanted
             marked(number(float(gc["write_amplification"])), told, "gc.write_amplification", label) if "write_amplification" in gc else "-",
             marked(number(gc.get("jobs", 0)), told, "gc.jobs", label),
             *(marked(value_of(place, _at(result, place)), told, place, label) for place in wanted.values()),
+            *([marked(three(result["iops"]) if result.get("iops") else "-", told, "iops", label)] if faster else []),
             *([_hit_ratio(result)] if cached else []),
             *([marked(capacity_of(result), told, "capacity", label)] if loaded else []),
         )
     return titled(f"Response times by {kind}", table)
+
+
+RATES_DIFFER = 1.02
+"""Ratio of rates from which on variants served other loads."""
+
+
+def flows_table(runs: Mapping[str, RunData], kind: str) -> list[RenderableType]:
+    """Rate and response times of each flow under each variant; nothing without flows."""
+    table = new_table(["flow", kind, "IOPS", "MB/s", "mean", "p99", "max"])
+    names = dict.fromkeys(flow["name"] for result in runs.values() for flow in result.get("flows", ()) if any(flow["requests"].values()))
+    for name in names:
+        shown_name = name
+        for label, result in runs.items():
+            flow: Mapping[str, Any] = next((flow for flow in result.get("flows", ()) if flow["name"] == name), {})
+            latency, bandwidth = flow.get("latency_ns", {}).get("all"), flow.get("bandwidth_mb_s")
+            rates = [three(flow["iops"]), three(sum(bandwidth.values()))] if flow.get("iops") and bandwidth else ["-", "-"]
+            times = [time_of(latency, column) if latency else "-" for column in ("mean", "p99", "max")]
+            table.add_row(shown_name, broken(label), *rates, *times)
+            shown_name = ""
+    return [titled(f"Flows by {kind}", table)] if names else []
 
 
 def _headed(label: str, told: Shown) -> str:
@@ -314,7 +339,7 @@ def comparison_tables(comparison: Compared, figures: Sequence[str] = ()) -> list
     wanted = figures_asked(figures, CHANGES.values())
     changes = change_table(runs, kind, told, comparison.half_widths, wanted) if len(runs) > 1 and comparison.seeds is None else []
     tables = (
-        [comparison_table(runs, told, kind, wanted), *changes, *kinds_table(runs, told, kind)]
+        [comparison_table(runs, told, kind, wanted), *changes, *kinds_table(runs, told, kind), *flows_table(runs, kind)]
         if comparison.seeds is None
         else seed_tables(comparison.seeds, told, kind, figures)
     )
