@@ -36,10 +36,10 @@ def loaded(path: Path) -> ModuleType:
 @pytest.mark.parametrize("path", sorted(SWEEPS.glob("*/*.toml")), ids=lambda path: path.stem)
 def test_a_point_of_each_drive_can_be_simulated(path: Path, tmp_path: Path) -> None:
     there = tmp_path / "sweeps" / "claims"
-    there.mkdir(parents=True)
     shutil.copytree(SWEEPS / "traces", there.parent / "traces")
     shutil.copytree(SWEEPS / "traces", tmp_path / "pieces")  # in place of pieces of public traces, which are not here
-    sweep = load(Path(shutil.copy(path, there)))
+    shutil.copytree(path.parent, there, dirs_exist_ok=True)
+    sweep = load(there / path.name)
     points = {str(point.values["drive"]): point for point in sweep.points()}
     assert len(points) == len(next(axis for axis in sweep.axes if axis.name == "drive").values)
     for name, point in points.items():

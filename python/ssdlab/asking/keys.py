@@ -52,6 +52,8 @@ QUEUEING_OPTIONS = (
 LABEL, SET = "label", "set"
 PATHS = tuple(name for name, option in options_of(SweepOptions).items() if option.check == "path")
 """Options with names of files."""
+PRESETS = ("device", "scheme", "workload")
+"""Options with names of presets or of their files."""
 
 TYPES: dict[str, type | tuple[type, ...]] = {
     **{name: (*kinds, str) if name in AMOUNTS else kinds for name, kinds in file_types(SweepOptions).items()},
@@ -197,7 +199,6 @@ def described(where: str, table: Mapping[str, Any], folder: Path | None, known: 
 
 def beside(options: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
     """Options with files replaced by paths in the sweep's folder, if they exist there."""
-    there = {
-        key: str(folder / options[key]) for key in PATHS if folder is not None and key in options and (folder / options[key]).is_file()
-    }
+    files = [key for key in (*PATHS, *PRESETS) if key in options and (key in PATHS or str(options[key]).endswith(".toml"))]
+    there = {key: str(folder / options[key]) for key in files if folder is not None and (folder / options[key]).is_file()}
     return {**options, **there, **{kind: located(options[kind], folder) for kind in KINDS if kind in options}}
