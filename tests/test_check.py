@@ -343,6 +343,14 @@ def test_power_beside_what_a_cap_holds_is_said() -> None:
     assert "above-cap" not in [remark.code for remark in run.remarks]
 
 
+@pytest.mark.parametrize(("pages", "step"), [(96, "30 programs of data"), (2304, None)])
+def test_steps_of_whole_programs_are_said(pages: int, step: str | None) -> None:
+    """Near an edge a run is one step away: with 15 % spare 32 / 4 and not 32 / 5, of 32 programs with parity."""
+    said = [remark for remark in summary("nvme-tlc-2023", "nvme", **{"device.pages_per_block": pages}).remarks if "goes in steps" in remark]
+    assert len(said) == (step is not None)
+    assert all(str(step) in remark for remark in said)
+
+
 def test_the_sheet_of_an_array_is_that_of_a_drive_of_it() -> None:
     alone = summary("demo-4g", "fpgc").to_dict()
     for level in ("rais0", "rais5"):

@@ -93,6 +93,8 @@ class Amplification(NamedTuple):
     high: float
     form: str
     """The closed form; why there is none, if `high` is 0."""
+    in_programs: bool = False
+    """Jobs gain a whole number of programs."""
 
 
 def amplification_of(drive: Drive) -> Amplification:
@@ -117,7 +119,11 @@ def amplification_of(drive: Drive) -> Amplification:
         return _none("the data fill all blocks beside the free and open ones")
     low, form = _form(drive, free_least)
     high, _ = _form(drive, free_most)
-    return Amplification(low, high, form) if math.isfinite(high) else _none("the data and the padding of programs leave no room for moves")
+    return (
+        Amplification(low, high, form, _is_in_programs(drive))
+        if math.isfinite(high)
+        else _none("the data and the padding of programs leave no room for moves")
+    )
 
 
 def _none(why: str) -> Amplification:
@@ -133,13 +139,18 @@ def _form(drive: Drive, free: int) -> tuple[float, str]:
     # an own open block of GC is half full of moved pages on average
     user = drive.user_blocks - (0.5 if drive.ftl["frontier"] == "separate" else 0.0)
     total = drive.blocks_per_pool - free - drive.open_blocks
-    form, name, draws = _policy(drive)
+    form, name, _ = _policy(drive)
     padding = (program - 1) / 2
-    if draws or padding / pages < LITTLE:
+    if not _is_in_programs(drive):
         value = form(pages, total, user * pages / (pages - padding)) * pages / (pages - padding)
     else:
         value = _in_programs(lambda used: form(pages, total, user * pages / used), pages, program)
     return value * drive.parity, name
+
+
+def _is_in_programs(drive: Drive) -> bool:
+    """Whether jobs gain a whole number of programs: victims hold nearly the same, and padding is not next to nothing."""
+    return not _policy(drive)[2] and (drive.units_per_program - 1) / 2 / drive.units_per_reclaim >= LITTLE
 
 
 def _in_programs(form: Callable[[float], float], pages: int, program: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -142,7 +143,27 @@ def summary_of(config: _core.Config) -> Summary:
         rates["random write"] = random_write(drive, SMALL, amplification.high)
         if drive.unit_bytes > SMALL:
             rates["random write of a unit"] = random_write(drive, drive.unit_bytes, amplification.high)
-    return Summary(drive, rates, latencies(drive), amplification, (*_remarks(drive), *_above_cap(drive, rates)))
+    return Summary(
+        drive, rates, latencies(drive), amplification, (*_remarks(drive), *_steps(drive, amplification), *_above_cap(drive, rates))
+    )
+
+
+COARSE = 0.1
+"""Steps of write amplification from which on the next one is another result."""
+
+
+def _steps(drive: Drive, amplification: Amplification) -> Iterator[str]:
+    """Victims that give up a whole number of programs: a drive near the edge of a step may come out on the next."""
+    if not amplification.in_programs:
+        return
+    given = drive.units_per_reclaim * drive.parity / amplification.high
+    step = drive.units_per_program / (given - drive.units_per_program) if given > drive.units_per_program else math.inf
+    if step >= COARSE:
+        yield (
+            f"A block has {drive.units_per_reclaim // drive.units_per_program} programs of data, and a job gains whole ones, so that write "
+            f"amplification goes in steps: the next is {step:.0%} higher. A run may come out one step away; with larger blocks "
+            "(device.pages_per_block) steps are smaller."
+        )
 
 
 def _above_cap(drive: Drive, rates: Mapping[str, Rate]) -> Iterator[str]:
