@@ -1,6 +1,7 @@
 //! Fits a drive to a number of exported bytes: blocks of a plane and over-provisioning.
 
-use super::{Capacity, Config, Device, validate};
+use super::validate::is_valid;
+use super::{Capacity, Config, Device};
 
 /// Size of a drive that exports a given number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +31,7 @@ impl Fit {
         let least = fewest(0, most, exports_enough)?;
         let pages = least_pages(&with(config, least, asked), bytes)?;
         let just = |blocks| just_exporting(config, blocks, pages);
-        let works = |blocks: u32, share: f64| validate(&with(config, blocks, share)).is_ok();
+        let works = |blocks: u32, share: f64| is_valid(&with(config, blocks, share));
         let found = fewest(least - 1, most, |blocks| just(blocks).is_some_and(|share| works(blocks, share)));
         if let Some((blocks, share)) = found.and_then(|blocks| Some((blocks, just(blocks)?)))
             && share <= MOST_SPARE.max(asked)
@@ -119,7 +120,7 @@ fn fewest(few: u32, most: u32, enough: impl Fn(u32) -> bool) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Layers;
+    use crate::config::{Layers, validate};
 
     fn drive(device: &str, pairs: &[(&str, &str)]) -> Config {
         let set = pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();

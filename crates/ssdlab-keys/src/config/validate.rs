@@ -21,9 +21,20 @@ pub fn validate(config: &Config) -> Result<()> {
     validate_relations(config, |messages| {
         relations(config, messages);
         if messages.is_empty() {
-            sizes(config, messages);
+            sizes(config, messages, spare::check);
         }
     })
+}
+
+/// Whether [`validate`] finds no problem. It looks for no remedy, which takes longer than all checks.
+pub(super) fn is_valid(config: &Config) -> bool {
+    let checked = validate_relations(config, |messages| {
+        relations(config, messages);
+        if messages.is_empty() {
+            sizes(config, messages, |config, capacity, messages| messages.extend(spare::too_few(config, capacity)));
+        }
+    });
+    checked.is_ok()
 }
 
 /// Checks a whole configuration, except whether the drive has enough spare blocks.
@@ -103,12 +114,12 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     workload_rules::relations(config, messages);
 }
 
-/// Checks that depend on the number of blocks and on over-provisioning. All other relations must hold.
-fn sizes(config: &Config, messages: &mut Vec<String>) {
+/// Checks that depend on the number of blocks and on over-provisioning, of which `spare` is about the spare blocks. All other relations must hold.
+fn sizes(config: &Config, messages: &mut Vec<String>, spare: impl FnOnce(&Config, &Capacity, &mut Vec<String>)) {
     match Capacity::of(config) {
         Err(error) => messages.push(error.to_string()),
         Ok(capacity) => {
-            spare::check(config, &capacity, messages);
+            spare(config, &capacity, messages);
             shares_of_the_range(config, &capacity, messages);
         }
     }

@@ -22,7 +22,7 @@ pub(super) fn check(config: &Config, capacity: &Capacity, messages: &mut Vec<Str
 }
 
 /// Messages on spare blocks that do not suffice.
-fn too_few(config: &Config, capacity: &Capacity) -> Vec<String> {
+pub(super) fn too_few(config: &Config, capacity: &Capacity) -> Vec<String> {
     let mut messages = Vec::new();
     let (spare, frontiers, blocks) = (capacity.spare_blocks(), capacity.frontiers, capacity.blocks_per_pool);
     let needed = frontiers + u64::from(config.reserve()) + capacity.scattered_blocks();
