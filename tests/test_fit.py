@@ -115,7 +115,15 @@ def test_spare_asked_for_does_not_change_what_is_exported(tmp_path: Path, device
 
 
 DEVICES, SCHEMES = sorted(ssdlab.presets("device")), sorted(ssdlab.presets("scheme"))
-LARGE = {"consumer-qlc", "consumer-tlc", "d7-p5520-like"}
+LARGE = {
+    "consumer-qlc",
+    "consumer-tlc",
+    "d7-p5520-like",
+    "nvme-qlc-2023",
+    "whole-consumer-qlc",
+    "whole-consumer-tlc",
+    "whole-datacentre-tlc",
+}
 """Drives on sale of which even the smallest takes 5 seconds to fill; there are scaled ones of their kinds."""
 EXTENTS = (4096, 1 << 20, 64 << 20, 1 << 30)
 
