@@ -95,6 +95,15 @@ def test_bursts_of_a_trace_on_a_scaled_drive_are_remarked(device: str, gap_us: i
     assert all("1/8 of the dies" in remark.sentence and "--device nvme-tlc-2023" in remark.remedy for remark in found)
 
 
+@pytest.mark.parametrize(
+    ("changed", "expected"), [({}, ""), ({"device.planes_per_die": 2, "scheduler.order": "fcfs"}, "several pools in a die and")]
+)
+def test_pacing_by_room_says_where_it_falls_short(changed: dict[str, Any], expected: str) -> None:
+    result = ssdlab.run(device="nvme-4g", scheme="nvme", requests=200, set={"gc.pace": "room", **changed})
+    found = [remark.sentence for remark in result.remarks if remark.code == "room-falls-short"]
+    assert [expected in sentence for sentence in found] == [True] * bool(expected)
+
+
 def test_seeds_that_change_no_response_time_may_still_change_the_drive() -> None:
     runs = [
         ({"seed": seed}, {"digest": "d", "latency_ns": {"all": 1}, "gc": {"jobs": jobs}, "flash": {"reads": 1}})

@@ -234,6 +234,11 @@ pub const CODES: &[Code] = &[
     },
     Code { name: "requeued", severity: Severity::Warning, rule: "The driver gave back requests of a trace, which were issued again." },
     Code {
+        name: "room-falls-short",
+        severity: Severity::Warning,
+        rule: "`gc.pace = \"room\"` with several pools in a die, placement, superblocks, blocks in SLC mode, or `scheduler.order = \"fcfs\"`.",
+    },
+    Code {
         name: "same-result",
         severity: Severity::Warning,
         rule: "Of a comparison or sweep: two runs have one digest, or equal response times, GC and flash operations; in a sweep two neighbours along an axis.",

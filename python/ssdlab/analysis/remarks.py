@@ -30,6 +30,7 @@ __all__ = [
     "of_fio",
     "of_fit",
     "of_named",
+    "of_pacing",
     "of_preparation",
     "of_run",
     "of_runs",
@@ -210,6 +211,23 @@ def of_capacity(capacity: RunData) -> Iterator[Remark]:
         change = f"{abs(drift):.0%} {'more' if drift > 0 else 'fewer'} requests/s in its second half than in its first"
         sentence = f"The rate that {of} depends on the length of the run: the one that shows it has {change}."
         yield Remark("capacity-uncertain", WARNING, "capacity", sentence, "Run more requests, which the search takes as well.")
+
+
+def of_pacing(config: RunData) -> Iterator[Remark]:
+    """The remark on pacing by room where it is known to fall short (docs/model/pacing.md), from the configuration of a result."""
+    gc, ftl, slc = config.get("gc", {}), config.get("ftl", {}), config.get("slc", {})
+    if gc.get("pace") != "room":
+        return
+    short = {
+        "several pools in a die": config["device"]["planes_per_die"] > 1 and ftl["pool"] == "plane",
+        "several streams of writes": ftl["placement"] != "none",
+        "superblocks": ftl["reclaim_unit"] != "block",
+        "blocks in SLC mode": slc["static_blocks"] + slc["dynamic_blocks"] > 0,
+        "scheduler.order = fcfs": config["scheduler"]["order"] == "fcfs",
+    }
+    if found := [what for what, holds in short.items() if holds]:
+        sentence = f"gc.pace = room falls short with {' and '.join(found)}: writes or reads may wait as long as without pacing, or longer."
+        yield Remark("room-falls-short", WARNING, "latency_ns", sentence, "Compare with gc.pace = proportional.")
 
 
 def from_dict(entry: Mapping[str, Any]) -> Remark:

@@ -206,6 +206,7 @@ class Job:
         more += remarks.of_preparation(data, spare_is_set=self.spare_is_set)
         more += remarks.of_capacity(data["capacity"]) if "capacity" in data else []
         more += scaled.remarks_of(self.device, data)
+        more += remarks.of_pacing(data.get("config", {}))
         if self.jobs is not None:
             more += remarks.of_fio(self.jobs.file, self.jobs.ignored, self.jobs.differs)
             more += fio_jobs.remarks_of(self.jobs, self.device, data)
