@@ -20,20 +20,20 @@ struct Earned {
     is_ahead: bool,
 }
 
-/// What the jobs of a pool have still to do of the victims that they have begun, pages.
+/// What is left to do for the victims of a pool whose jobs have started, pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ahead {
     /// Pages to move.
     pub to_move: i64,
-    /// Pages that the erases make free, but for what the moves have earned of them.
+    /// Pages that the jobs gain, less those that page moves have earned already.
     pub due: i64,
-    /// Of a victim, the valid pages that it had.
+    /// Valid pages of the victim when its job started.
     pub valid: i64,
-    /// Of a victim, the pages that its erase makes free.
+    /// Pages that the erase of the victim makes free.
     pub pages: i64,
 }
 
-/// As many pages can be earned for each that is programmed, where a write buffer holds the writes that come meanwhile.
+/// With a write buffer: pages that GC may earn for each page programmed, at the normal rate; twice as many at most.
 const BUFFERED_RATE: i64 = 4;
 
 /// A whole page in the accounts of [`Pace::owes`].
@@ -49,7 +49,7 @@ pub struct Pace {
     credit: Vec<i64>,
     /// With `gc.pace = "room"`, by pool: what its programs owe, in parts of [`WHOLE`]; below 0, what was earned and not yet used. Else empty.
     owed: Vec<i64>,
-    /// With `gc.pace = "room"`: the pages of each pool that a write buffer has room for if it holds as many of each, at most a window; 0 without one.
+    /// With `gc.pace = "room"`: pages of a pool that the write buffer holds on average, at most a window; 0 without a buffer.
     buffered: i64,
     /// By account: pages of writes that have come in and have no page in flash yet. Not counted with a write buffer.
     let_in: Vec<u32>,
@@ -86,8 +86,8 @@ impl Pace {
         }
     }
 
-    /// Accounts of what programs owe. `window` and `buffered` are of one pool, pages: what it owes rises over the window, and the write buffer
-    /// has room for so many of each (0 without one), of which at most a window counts.
+    /// Accounts for `gc.pace = "room"`. `window`: pages of a pool over which the debt of a program rises. `buffered`: pages of a pool that the
+    /// write buffer holds on average (0 without a buffer); more than a window counts as a window.
     pub fn by_room(pools: u32, window: i64, buffered: i64) -> Self {
         Pace { owed: vec![0; pools as usize], buffered: buffered.min(window), ..Pace::new(pools, window, false) }
     }
@@ -102,7 +102,7 @@ impl Pace {
     /// earn until the host can program more than `room`. `pools`: of how many pools they are.
     pub fn share(&self, due: i64, room: i64, pools: i64) -> i64 {
         let (window, due) = (pools * self.window, due - pools * self.buffered);
-        // A write in a buffer waits for a place that any die may free, so that a die may collect for longer at once.
+        // A write waits for a place in the buffer, which any die may free, so one die may collect for longer at a time.
         let rate = if self.buffered > 0 { BUFFERED_RATE } else { 1 };
         ((due + window - rate * room).max(0) * rate * WHOLE / window).min(2 * rate * WHOLE)
     }
@@ -273,7 +273,7 @@ impl Pace {
         let more = if self.counts_twice { 2 * due } else { due } - job.credit;
         job.credit += more;
         if let Some(owed) = self.owed.get_mut(pool.index()) {
-            // What is earned at once may exceed what is owed. What is earned while nobody writes is room, for which programs owe less.
+            // A move may pay more than is owed: the rest is kept. Pages earned while the host does not write are room, not credit.
             let paid = more.max(0) * WHOLE;
             *owed = (*owed - paid).max(-paid);
             return;

@@ -24,7 +24,7 @@ const BEGINNING: f64 = 0.02;
 const BURST: f64 = 4.0;
 /// A request that meets this many others for each die waits for most of its response time.
 const MET_PER_DIE: f64 = 2.0;
-/// Share of the mean response time of writes from which on pacing makes it.
+/// Least share of waits for credit in the mean response time of writes for the remark `paced`.
 const PACED: f64 = 0.5;
 /// Moves of pages for their age or reads matter from one for this many units that the host programmed.
 const UNITS_PER_MOVE: u64 = 20;
@@ -458,7 +458,7 @@ fn settling_remedy(verdict: Verdict, cut: bool, result: &Value) -> String {
         0 => "Leave the beginning out (--warm-up)".into(),
         left_out => format!("Leave more of the beginning out than {left_out} requests (--warm-up)"),
     };
-    // Of passes of a trace each varies, so that another beginning has no end.
+    // Passes of a trace vary among themselves, however many of them are left out.
     let only_more = matches!(verdict, Verdict::TooShort { .. }) || replays(result) && count(result, "/warm_up/requests") > 0;
     match result.pointer("/precondition/kind").and_then(Value::as_str) {
         Some("state") => format!("{more}, or save the state after a longer run."),

@@ -28,7 +28,7 @@ pub(in crate::ssd) fn of(config: &Config, geometry: &Geometry) -> Option<Box<Pac
     }
 }
 
-/// Jobs that follow that of a pool and of which it is known how much room they will take, if their victims are as full.
+/// Number of jobs after the present one for which the room of a pool is predicted, with victims as full as the present one.
 const JOBS_AHEAD: i64 = 3;
 
 impl Ssd {
@@ -139,8 +139,8 @@ pub(in crate::ssd) fn is_owed(ssd: &Ssd, pool: PoolId) -> bool {
     ssd.pace.as_ref().is_some_and(|pace| pace.is_owed(ssd.geometry().lead_pool(pool)))
 }
 
-/// What each page owes that is programmed for the host in a pool, or in the group whose first pool it is, in parts of [`WHOLE`] of the moves
-/// that free one.
+/// Debt of a page that is programmed for the host in a pool, or in the group whose first pool it is: moves that free so many parts of
+/// [`WHOLE`] page.
 fn share(ssd: &Ssd, lead: PoolId) -> i64 {
     let pace = ssd.pace.as_ref().expect("writes are paced");
     let (mut pools, mut open, mut of_moves) = (0, 0, 0);
@@ -160,12 +160,12 @@ fn share(ssd: &Ssd, lead: PoolId) -> i64 {
         // Jobs fill one block of the reserve, which the host may fill, too, but for what they need.
         return pace.share(due, of_moves + (free + 1) * pages - to_move, pools);
     }
-    // Page moves take whole blocks, so that what is due of a later job may be what comes too late.
+    // Page moves take whole blocks, so the pool may run dry during a later job and not during this one.
     let (mut most, mut kept) = (0, 0);
     for jobs in 0..=JOBS_AHEAD {
         let (to_move, unit) = (to_move + jobs * valid - of_moves, pages.max(1));
         let left = free + jobs - (to_move.max(0) + unit - 1) / unit;
-        // Writes in a buffer are there to take a block before a later job does.
+        // With a write buffer writes are waiting, so the host takes a freed block before the next job does.
         let blocks = if ssd.rules.gc.writes_are_complete { left.max(kept) } else { left };
         most = most.max(pace.share(due + jobs * (pages - valid), open + blocks.max(0) * pages, pools));
         kept = kept.max(left + 1);
@@ -224,19 +224,21 @@ pub(in crate::ssd) fn job_leaves(ssd: &mut Ssd, pool: PoolId) {
 
 /// Earns credit for `pages` that were moved out of the pool's waiting victim.
 pub(in crate::ssd) fn earn_for_waiting(ssd: &mut Ssd, pool: PoolId, pages: u32) {
-    let lead = ssd.geometry().lead_pool(pool);
-    if let Some(pace) = ssd.pace.as_mut().filter(|_| pages > 0) {
-        pace.moved_out_of_waiting(lead, pages);
+    if pages == 0 || ssd.pace.is_none() {
+        return;
     }
+    let lead = ssd.geometry().lead_pool(pool);
+    ssd.pace.as_mut().expect("writes are paced").moved_out_of_waiting(lead, pages);
 }
 
 /// Earns credit for `pages` that the job of the pool, or of its group, has moved.
 #[inline(always)]
 pub(in crate::ssd) fn earn(ssd: &mut Ssd, pool: PoolId, pages: u32) {
-    let lead = ssd.geometry().lead_pool(pool);
-    if let Some(pace) = &mut ssd.pace {
-        pace.moved(lead, pages);
+    if ssd.pace.is_none() {
+        return;
     }
+    let lead = ssd.geometry().lead_pool(pool);
+    ssd.pace.as_mut().expect("writes are paced").moved(lead, pages);
 }
 
 /// Takes credit for `pages` of the pool that are padding.
