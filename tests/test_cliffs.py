@@ -15,7 +15,7 @@ from conftest import ROOT, Ssdlab
 from ssdlab.experiments.cliffs import fill as fills
 from ssdlab.experiments.cliffs.drives import Drive, read
 from ssdlab.experiments.cliffs.fill import Fill, fill, fitted, recovery
-from ssdlab.experiments.cliffs.model import BASE, SCHEME, SPARE_BLOCKS, model_of
+from ssdlab.experiments.cliffs.model import BASE, SCHEME, SPARE_BLOCKS, folding_of, model_of
 from ssdlab.experiments.cliffs.predictions import END, FITTED, UNFITTED, predicted
 
 sys.path.insert(0, str(ROOT / "tools"))
@@ -24,9 +24,15 @@ from cliffs_page import TABLE, lines, stored
 
 DRIVES = {drive.label: drive for drive in read(TABLE).drives}
 NM620, A2000, ATOM, SN550 = "Lexar NM620 1,000 GB", "Kingston A2000 1,000 GB", "ADATA XPG Atom 50 1,000 GB", "WD Blue SN550 500 GB"
-SN580, M480 = "WD Blue SN580 1,000 GB", "MSI Spatium M480 Play 2,000 GB"
-MISSES = {(NM620, END), (NM620, FITTED), (A2000, END)}
+SN580, M480, NM800 = "WD Blue SN580 1,000 GB", "MSI Spatium M480 Play 2,000 GB", "Lexar NM800 Pro 2,000 GB"
+KC3000, ROCKET, GM7 = "Kingston KC3000 2,000 GB", "Sabrent Rocket 4 Plus 2,000 GB", "Acer Predator GM7 4,000 GB"
+EX900, P41, QVO = "HP EX900 Pro 1,000 GB", "Solidigm P41 Plus 1,000 GB", "Samsung 870 QVO SATA 4,000 GB"
+SN850X, PRO980 = "WD Black SN850X 2,000 GB", "Samsung 980 Pro 1,000 GB"
+MISSES = {(NM620, END), (NM620, FITTED), (A2000, END), (EX900, END)}
 """Predictions of the table that miss their bounds; the page discusses each."""
+UNDECIDED = {(KC3000, UNFITTED), (ROCKET, UNFITTED), (SN850X, UNFITTED), (PRO980, UNFITTED)}
+CONTRADICTORY = {(GM7, FITTED), (QVO, UNFITTED), (P41, END)}
+"""Published numbers that the others do not decide, and those that they contradict."""
 
 
 def rows_about(what: str) -> dict[str, dict[str, str]]:
@@ -47,41 +53,79 @@ def test_all_drives_are_stored_and_only_those_miss_that_the_page_discusses() -> 
     rows = stored()
     assert list(dict.fromkeys(row["drive"] for row in rows)) == list(DRIVES)
     assert {(row["drive"], row["what"]) for row in rows if row["kept"] == "NO"} == MISSES
+    assert {(row["drive"], row["what"]) for row in rows if row["kept"] == "not predicted"} == UNDECIDED | CONTRADICTORY
+    assert sum(row["kept"] == "yes" for row in rows) == 24
 
 
 def test_four_fifths_of_the_whole_fills_are_within_their_bounds() -> None:
     """Each drive once: with folding fitted where it may be, else as it follows from what was given."""
-    fitted_fills = rows_about(FITTED)
-    kept = [fitted_fills.get(name, row)["kept"] for name, row in rows_about(UNFITTED).items()]
-    counted = [verdict for verdict in kept if verdict != "-"]
-    assert len(counted) == 10
-    assert counted.count("yes") >= 0.8 * len(counted)
-    eight = [row for name, row in rows_about(UNFITTED).items() if DRIVES[name].channels == 8 and DRIVES[name].fill is not None]
-    assert [(row["bound"], row["kept"]) for row in eight] == [("16%", "yes")] * 2
+    kept = [row["kept"] for row in {**rows_about(UNFITTED), **rows_about(FITTED)}.values()]
+    assert kept.count("yes") == 10
+    assert kept.count("NO") <= 0.2 * 11
+    unfitted = rows_about(UNFITTED)
+    assert [unfitted[label]["kept"] for label in (M480, NM800, "Crucial P5 1,000 GB")] == ["yes"] * 3
+
+
+def test_drives_with_eight_channels_fold_with_one_plane_of_each_die() -> None:
+    """The number of planes that the third phase asks for, in both rows that have one."""
+    for label in (M480, NM800):
+        drive = DRIVES[label]
+        assert drive.v3 is not None
+        found = fitted(drive, drive.v3, fill(drive))
+        assert folding_of(drive) == drive.dies == 32
+        assert found.folding == pytest.approx(32, abs=1)
+
+
+def test_one_sheet_has_three_fills() -> None:
+    """Controller, dies, planes and channels do not decide how fast a drive is filled."""
+    drives = [DRIVES[label] for label in (M480, KC3000, ROCKET)]
+    assert {(drive.capacity, drive.bits, drive.dies, drive.planes, drive.channels) for drive in drives} == {(2000, 3, 32, 4, 8)}
+    assert [drive.fill for drive in drives] == [3.1, 2.0, 1.6]
+
+
+def test_what_is_published_contradicts_itself() -> None:
+    for label, what in CONTRADICTORY - {(P41, END)}:
+        steps, whole = DRIVES[label].fill_by_steps, DRIVES[label].fill
+        assert steps is not None
+        assert whole is not None
+        assert abs(steps / whole - 1) > 0.15, what
+    assert [label for label, drive in DRIVES.items() if drive.kind == "D" and not drive.fits] == [P41]
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------------
 # What was missed.
 
 
-@pytest.mark.parametrize(("label", "gigabytes", "error"), [(NM620, 250, 0.16), (A2000, 200, 0.0)])
-def test_a_larger_cache_would_end_the_second_phase_when_it_was_measured_to_end(label: str, gigabytes: float, error: float) -> None:
+@pytest.mark.parametrize(("label", "gigabytes", "error"), [(NM620, 250, 0.16), (A2000, 200, 0.0), (EX900, 200, None)])
+def test_a_larger_cache_would_end_the_second_phase_when_it_was_measured_to_end(label: str, gigabytes: float, error: float | None) -> None:
     """By space alone: (C - U) / (b - 1) GB of cache. `error`: what is left of that of the fill."""
     drive = replace(DRIVES[label], cache=gigabytes)
     first = fill(drive)
     assert first.until == pytest.approx(drive.until, rel=0.03)
-    assert drive.v3 is not None
-    assert drive.fill is not None
-    assert fitted(drive, drive.v3, first).rate / drive.fill - 1 == pytest.approx(error, abs=0.02)
+    if error is not None:
+        assert drive.v3 is not None
+        assert drive.fill is not None
+        assert fitted(drive, drive.v3, first).rate / drive.fill - 1 == pytest.approx(error, abs=0.02)
 
 
 def test_the_published_steps_of_the_nm620_are_faster_than_its_published_fill() -> None:
-    from ssdlab.experiments.cliffs.figure import published_steps
+    steps, whole = DRIVES[NM620].fill_by_steps, DRIVES[NM620].fill
+    assert steps is not None
+    assert whole is not None
+    assert steps / whole - 1 == pytest.approx(0.10, abs=0.01)
 
-    drive = DRIVES[NM620]
-    seconds = sum((end - begin) / rate for begin, end, rate in published_steps(drive))
-    assert drive.fill is not None
-    assert drive.capacity / seconds / drive.fill - 1 == pytest.approx(0.10, abs=0.01)
+
+def test_a_reserve_that_the_other_drives_ask_for_ends_three_of_nine_phases_well_and_one_badly() -> None:
+    """Each drive with the mean of the others, as a share of its size, by which space would have to run out sooner."""
+    ends = {label: row for label, row in rows_about(END).items() if row["kept"] in {"yes", "NO"}}
+    late = {label: float(row["simulated"].replace(",", "")) - (DRIVES[label].until or 0.0) for label, row in ends.items()}
+
+    def error(label: str) -> float:
+        reserve = fmean(late[other] / DRIVES[other].capacity for other in late if other != label)
+        return (late[label] - reserve * DRIVES[label].capacity) / (DRIVES[label].until or 0.0)
+
+    assert len(late) == 9
+    assert {label for label in late if abs(error(label)) > 0.15} == {ATOM}
 
 
 @pytest.mark.parametrize("label", [NM620, A2000])
@@ -185,8 +229,18 @@ def test_the_command_takes_a_row_of_any_table(ssdlab_command: Ssdlab, tmp_path: 
     assert "Mine" not in text
 
 
+def test_what_a_row_does_not_decide_is_named_and_the_rest_predicted(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text(f"{COLUMNS},phase2_until_GB,v3_GBps,fill_MBps\nMine,100,3,10,3,,D,8,82,0.4,1000\n")
+    (drive,) = json.loads(ssdlab_command("cliffs", "mine.csv", "--json").out)["drives"]
+    assert [(row["what"], row["within"]) for row in drive["rows"][:2]] == [(END, True), (UNFITTED, None)]
+    assert drive["rows"][1]["simulated"] is None
+    assert FITTED not in [row["what"] for row in drive["rows"]]
+    text = ssdlab_command("cliffs", "mine.csv").out
+    assert f"Not predicted: Mine 100 GB, {UNFITTED}: v2_GBps and die_MBps are empty" in text
+
+
 def test_rows_that_cannot_be_used_are_named(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
-    rows = ["Mine,100,3,10,3,1,D,4", "Lost,100,3,10,3,,D,4", "Vast,100000,3,10,3,1,D,4"]
+    rows = ["Mine,100,3,10,3,1,D,4", "Lost,100,3,10,3,,S,4", "Vast,100000,3,10,3,1,D,4"]
     (tmp_path / "mine.csv").write_text("\n".join([COLUMNS, *rows]))
     found = json.loads(ssdlab_command("cliffs", "mine.csv", "--json").out)
     assert [drive["drive"] for drive in found["drives"]] == ["Mine"]
@@ -203,7 +257,7 @@ def test_rows_that_cannot_be_used_are_named(ssdlab_command: Ssdlab, tmp_path: Pa
         (f"{COLUMNS}\nMine,100,3,10,3,1,X,4\n", [], "line 2, kind = X: expected one of D, F, S, SF, W"),
         (f"{COLUMNS}\nMine,100,3,200,3,1,D,4\n", [], "line 2, slc_GB = 200: expected a number from 0.01 to 100 GB"),
         (f"{COLUMNS}\nMine,100,3,ten,3,1,D,4\n", [], "line 2, slc_GB = ten"),
-        (f"{COLUMNS}\nMine,100,3,10,3,,D,4\n", [], "line 2: v2_GBps is empty"),
+        (f"{COLUMNS}\nMine,100,3,10,3,,S,4\n", [], "line 2: v2_GBps is empty"),
         (f"{COLUMNS}\nMine,100,3,10,3,1,D,1.5\n", [], "line 2, channels = 1.5: expected a whole number"),
         (f"{COLUMNS},back_GB_least\nMine,100,3,10,3,1,S,4,7\n", [], "back_GB_least and back_GB_most: expected both"),
         ("", [], "no column drive: expected one, next to no other"),

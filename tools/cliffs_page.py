@@ -11,13 +11,12 @@ from pathlib import Path
 
 from ssdlab.experiments.cliffs.api import predict
 from ssdlab.experiments.cliffs.predictions import Predictions
-from ssdlab.pages.tables.cliffs import VERDICTS, published
-from ssdlab.pages.tables.numbers import three
+from ssdlab.pages.tables.cliffs import published, simulated, verdict
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "measurements" / "slc" / "drives.csv"
 ROWS, FIGURE = ROOT / "docs" / "cliffs" / "predictions.csv", ROOT / "docs" / "cliffs" / "figure.svg"
-HEADS = ("drive", "what", "published", "simulated", "unit", "error", "bound", "kept")
+HEADS = ("drive", "what", "published", "simulated", "unit", "error", "bound", "kept", "why")
 
 
 def lines(of: Predictions) -> Iterator[dict[str, str]]:
@@ -25,8 +24,7 @@ def lines(of: Predictions) -> Iterator[dict[str, str]]:
     for row in of.to_dict()["rows"]:
         error = "-" if row["error"] is None else f"{row['error']:+.1%}"
         bound = "-" if row["bound"] is None else f"{row['bound']:.0%}"
-        simulated = "never" if row["simulated"] is None else three(row["simulated"])
-        cells = (of.drive.label, row["what"], published(row), simulated, row["unit"], error, bound, VERDICTS[row["within"]])
+        cells = (of.drive.label, row["what"], published(row), simulated(row), row["unit"], error, bound, verdict(row), row["why"] or "")
         yield dict(zip(HEADS, cells, strict=True))
 
 

@@ -26,6 +26,8 @@ KINDS: Mapping[str, str] = MappingProxyType(
     }
 )
 """Kinds of caches, by their letters in the column `kind`."""
+DYNAMIC, FLASH = ("D", "F"), 1.1
+"""Kinds of caches in the free space of the flash, and the most flash that a drive has for each byte of its size."""
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)", re.ASCII)
 
 
@@ -83,6 +85,35 @@ class Drive:
     def is_whole(self) -> bool:
         """Whether all data pass through the cache."""
         return self.kind == "W"
+
+    @property
+    def is_rated(self) -> bool:
+        """Whether the rate of writes past the cache is given."""
+        return self.v2 is not None or self.die_rate is not None
+
+    @property
+    def fits(self) -> bool:
+        """Whether the flash has room for what was measured to be written before anything is folded."""
+        return self.until is None or self.until + (self.bits - 1) * self.cache <= self.capacity * FLASH
+
+    @property
+    def steps(self) -> list[tuple[float, float, float]]:
+        """The published phases: begin, end, and rate."""
+        steps = [(0.0, self.cache, self.v1)]
+        until = self.until or self.capacity
+        if self.v2 is not None:
+            steps.append((self.cache, until, self.v2))
+        if self.v3 is not None:
+            steps.append((self.cache if self.is_whole else until, self.capacity, self.v3))
+        return [step for step in steps if step[1] > step[0]]
+
+    @property
+    def fill_by_steps(self) -> float | None:
+        """Rate of a whole fill by the published phases; `None` if they do not cover it."""
+        if self.until is None and not self.is_whole and not self.is_static:
+            return None
+        covered = sum(end - begin for begin, end, _ in self.steps)
+        return self.capacity / sum((end - begin) / rate for begin, end, rate in self.steps) if covered >= self.capacity else None
 
 
 @dataclass(frozen=True)
@@ -152,8 +183,6 @@ COLUMNS = (
 """Columns that are read."""
 NEARLY = 0.8
 """Likeness of two names, 0 to 1, from which on one is taken for a misspelling of the other."""
-DYNAMIC, FLASH = ("D", "F"), 1.1
-"""Kinds of caches in the free space of the flash, and the most flash that a drive has for each byte of its size."""
 
 
 def read(path: Path) -> Table:
@@ -239,6 +268,6 @@ def _drive(row: _Columns, place: str) -> Drive:
         raise UsageError(f"{place}: back_GB and idle_s: expected both, or neither")
     if drive.back is not None and drive.is_whole:
         raise UsageError(f"{place}: back_GB and idle_s: all data of kind W pass through the cache, full or not: leave them empty")
-    if drive.v2 is None and not drive.is_whole and drive.die_rate is None:
+    if drive.is_static and not drive.is_rated:
         raise UsageError(f"{place}: v2_GBps is empty: expected the rate past the cache, or die_MBps, that of one die")
     return drive

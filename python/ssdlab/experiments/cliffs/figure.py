@@ -9,12 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Sheet
 
-from ssdlab.experiments.cliffs.drives import Drive
 from ssdlab.experiments.cliffs.predictions import Predictions
 from ssdlab.pages.colours import COLOURS
 from ssdlab.pages.drawings import STYLE, as_files
 
-__all__ = ["drawn", "published_steps"]
+__all__ = ["drawn"]
 
 COLUMNS = 3
 PANEL = (3.0, 1.75)
@@ -40,22 +39,11 @@ def drawn(drives: Sequence[Predictions]) -> tuple[str, bytes]:
 
 
 def _panel(panel: Axes, of: Predictions) -> None:
-    drive, steps = of.drive, published_steps(of.drive)
+    drive = of.drive
     panel.set_title(drive.label, fontsize="medium", loc="left", parse_math=False)
     edges = [0.0, *of.shown.written]
     panel.stairs(of.shown.rates, edges, color=COLOURS[0], linewidth=1.0, baseline=None, label="simulated")
-    for begin, end, rate in steps:
+    for begin, end, rate in drive.steps:
         panel.plot([begin, end], [rate, rate], color=COLOURS[1], linewidth=2.2, alpha=0.7, label="published" if begin == 0 else None)
     panel.set_xlim(0, drive.capacity)
     panel.set_ylim(0, None)
-
-
-def published_steps(drive: Drive) -> list[tuple[float, float, float]]:
-    """The published phases: begin, end, and rate."""
-    steps = [(0.0, drive.cache, drive.v1)]
-    until = drive.until or drive.capacity
-    if drive.v2 is not None:
-        steps.append((drive.cache, until, drive.v2))
-    if drive.v3 is not None:
-        steps.append((drive.cache if drive.is_whole else until, drive.capacity, drive.v3))
-    return [step for step in steps if step[1] > step[0]]

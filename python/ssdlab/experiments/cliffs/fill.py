@@ -77,8 +77,8 @@ def fill(drive: Drive, *, scale: int = SCALE, folding: int = 0) -> Fill:
 
 
 def fitted(drive: Drive, v3: float, first: Fill, *, scale: int = SCALE) -> Fill:
-    """The fill with the number of folding units whose third phase is closest to `v3`. `first`: the fill with all of them."""
-    best, low, high = first, 1, first.units - 1
+    """The fill with the number of folding units whose third phase is closest to `v3`. `first`: one with any number."""
+    best, low, high = first, 1, first.units
     while low <= high and best.v3 is not None:
         folding = (low + high) // 2
         found = fill(drive, scale=scale, folding=folding)

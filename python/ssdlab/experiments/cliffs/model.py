@@ -16,7 +16,7 @@ from typing import Any
 from ssdlab.errors import UsageError
 from ssdlab.experiments.cliffs.drives import Drive
 
-__all__ = ["BASE", "SCALE", "SCALES", "SCHEME", "Model", "model_of"]
+__all__ = ["BASE", "SCALE", "SCALES", "SCHEME", "Model", "folding_of", "model_of"]
 
 BASE, SCHEME = "nvme-tlc-2023", "nvme"
 """Device preset that has what a fill does not depend on, and the scheme."""
@@ -81,11 +81,14 @@ class Model:
         return self.scale / BILLION
 
 
+def folding_of(drive: Drive) -> int:
+    """How many units fold at once where the third phase does not say it: one of each die of kind D, else all, which is 0."""
+    return max(1, round(_units(drive) / (drive.planes or PLANES))) if drive.kind == "D" else 0
+
+
 def model_of(drive: Drive, *, scale: int = SCALE, folding: int = 0) -> Model:
     """The simulated drive of a row. `folding`: how many units fold at once, 0 for all."""
-    channels = drive.channels or CHANNELS
-    dies = drive.dies or max(1, round(drive.capacity / DIE_GB))
-    units = max(1, round(dies * (drive.planes or PLANES) / channels)) * channels
+    channels, units = drive.channels or CHANNELS, _units(drive)
     page, pages = PAGE_BYTES * drive.bits, WORD_LINES // scale
     in_block, in_slc = page * pages, page * (pages // drive.bits)
     each = BILLION / scale / units
@@ -97,7 +100,7 @@ def model_of(drive: Drive, *, scale: int = SCALE, folding: int = 0) -> Model:
         raise UsageError(f"{drive.name}: {drive.capacity:,g} GB on {units} planes: expected more dies (dies_derived)")
     if units // channels > CHIPS_PER_CHANNEL:
         raise UsageError(f"{drive.name}: {units:,} planes on {channels} channels: expected at most {CHIPS_PER_CHANNEL:,} each (channels)")
-    rate = drive.v2 or dies * (drive.die_rate or DIE_RATES[drive.bits])
+    rate = drive.v2 or _dies(drive) * (drive.die_rate or DIE_RATES[drive.bits])
     request = max(1, REQUEST_BYTES // page) * page
     exported = data * units * in_block
     settings = {
@@ -147,3 +150,13 @@ def model_of(drive: Drive, *, scale: int = SCALE, folding: int = 0) -> Model:
         "workload.request_kb": request / 1024,
     }
     return Model(settings, exported // request, request, units, scale, drive.bits, cached * in_slc * units * scale / BILLION)
+
+
+def _dies(drive: Drive) -> int:
+    return drive.dies or max(1, round(drive.capacity / DIE_GB))
+
+
+def _units(drive: Drive) -> int:
+    """Planes of all dies, as many on each channel."""
+    channels = drive.channels or CHANNELS
+    return max(1, round(_dies(drive) * (drive.planes or PLANES) / channels)) * channels

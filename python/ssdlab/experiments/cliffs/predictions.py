@@ -8,19 +8,19 @@ from typing import Any
 
 from ssdlab.experiments.cliffs.drives import Drive
 from ssdlab.experiments.cliffs.fill import Fill, fill, fitted, recovery, time_until_back
-from ssdlab.experiments.cliffs.model import SCALE
+from ssdlab.experiments.cliffs.model import SCALE, folding_of
 
 __all__ = ["END", "FITTED", "UNFITTED", "Prediction", "Predictions", "predicted"]
 
 BOUND = 0.15
 """Bound of most predictions: review texts are rounded by 10 to 13 %."""
-EIGHT_CHANNELS, EIGHT_CHANNELS_BOUND = 8, 0.16
-"""Drives that fold with all dies, so that nothing needs to be fitted, and their bound."""
+EIGHT_CHANNELS = 8
+"""Drives of kind D with so many channels fold with one plane of each die, so that nothing needs to be fitted."""
 DIE_BOUND = 0.05
 """Bound of a rate that follows from dies and program time alone."""
 LONGEST_PAUSE = 120.0
 END, FIRST = "end of the second phase", "end of the first phase"
-UNFITTED, FITTED = "whole fill, all units fold", "whole fill, folding fitted"
+UNFITTED, FITTED = "whole fill, nothing fitted", "whole fill, folding fitted"
 THIRD = "third phase, fitted"
 
 
@@ -34,6 +34,7 @@ class Prediction:
         simulated: the simulated value; `None` if it does not come about.
         low, high: what was published, a single value or the ends of a range; `None` if nothing was.
         bound: relative distance from the published value that is allowed; `None`: the row is only reported.
+        why: why what was published is not predicted; `None` if it is, or the row is only reported.
     """
 
     what: str
@@ -42,6 +43,7 @@ class Prediction:
     low: float | None = None
     high: float | None = None
     bound: float | None = None
+    why: str | None = None
 
     @property
     def error(self) -> float | None:
@@ -61,7 +63,7 @@ class Prediction:
     def to_dict(self) -> dict[str, Any]:
         """The row as a mapping."""
         own = {"what": self.what, "unit": self.unit, "simulated": self.simulated, "published": [self.low, self.high], "bound": self.bound}
-        return {**own, "error": self.error, "within": self.is_within}
+        return {**own, "error": self.error, "within": self.is_within, "why": self.why}
 
 
 @dataclass(frozen=True)
@@ -94,33 +96,48 @@ class Predictions:
 
 def predicted(drive: Drive, *, scale: int = SCALE) -> Predictions:
     """Simulates what is predicted of a drive."""
-    first = fill(drive, scale=scale)
+    first = fill(drive, scale=scale, folding=folding_of(drive))
     shown = first if drive.v3 is None or first.v3 is None else fitted(drive, drive.v3, first, scale=scale)
     rows = [*_ends(drive, first), *_fills(drive, first, shown), *_static(drive, scale)]
     return Predictions(drive, tuple(rows), shown)
 
 
-def _row(what: str, unit: str, simulated: float | None, published: float | None, bound: float | None = BOUND) -> Prediction:
-    return Prediction(what, unit, simulated, published, published, bound)
+def _row(what: str, unit: str, simulated: float | None, published: float | None, bound: float | None, why: str | None = None) -> Prediction:
+    """A row with a single published number; `why` counts only with one, and takes the bound away."""
+    reason = None if published is None else why
+    return Prediction(what, unit, simulated, published, published, None if reason else bound, reason)
 
 
 def _ends(drive: Drive, first: Fill) -> Iterator[Prediction]:
     """When a phase ends, by the space that is left: nothing is fitted."""
     if drive.is_whole:
-        yield _row(FIRST, "GB", first.first_end, drive.cache)
+        yield _row(FIRST, "GB", first.first_end, drive.cache, BOUND)
     elif not drive.is_static:
-        yield _row(END, "GB", first.until, drive.until)
+        why = None if drive.fits else "too much for the flash beside a full cache: it folded before"
+        yield _row(END, "GB", first.until, drive.until, BOUND, why)
 
 
 def _fills(drive: Drive, first: Fill, shown: Fill) -> Iterator[Prediction]:
-    nothing_to_fit = drive.is_static or drive.channels == EIGHT_CHANNELS
-    bound = (EIGHT_CHANNELS_BOUND if drive.channels == EIGHT_CHANNELS else BOUND) if nothing_to_fit else None
-    yield _row(UNFITTED, "MB/s", first.rate * 1e3, None if drive.fill is None else drive.fill * 1e3, bound)
-    if drive.v3 is not None and first.v3 is not None:
+    published = None if drive.fill is None else drive.fill * 1e3
+    is_known = drive.is_static or (drive.kind == "D" and drive.channels == EIGHT_CHANNELS)
+    why = _contradiction(drive)
+    if drive.is_rated:
+        unknown = None if is_known or drive.v3 is not None else "v3_GBps is empty: how many planes fold is not known"
+        yield _row(UNFITTED, "MB/s", first.rate * 1e3, published, BOUND if is_known else None, unknown or (why if is_known else None))
+    elif drive.v3 is None or not drive.is_whole:
+        yield _row(UNFITTED, "MB/s", None, published, None, "v2_GBps and die_MBps are empty: how fast dies are is not known")
+    if drive.v3 is not None:
         yield _row(THIRD, "MB/s", None if shown.v3 is None else shown.v3 * 1e3, drive.v3 * 1e3, None)
-        yield _row(FITTED, "MB/s", shown.rate * 1e3, None if drive.fill is None else drive.fill * 1e3)
-    elif drive.v3 is not None:
-        yield _row(THIRD, "MB/s", None, drive.v3 * 1e3, None)
+        if first.v3 is not None and (drive.is_rated or drive.is_whole):
+            yield _row(FITTED, "MB/s", shown.rate * 1e3, published, BOUND, why)
+
+
+def _contradiction(drive: Drive) -> str | None:
+    """Why no simulation can have both the published phases and the published fill; `None` if one can."""
+    steps = drive.fill_by_steps
+    if drive.fill is None or steps is None or abs(steps / drive.fill - 1) <= BOUND:
+        return None
+    return f"the published phases alone make {steps * 1e3:,.0f} MB/s"
 
 
 def _static(drive: Drive, scale: int) -> Iterator[Prediction]:
