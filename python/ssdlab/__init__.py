@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ssdlab._core import EvictionCandidates as EvictionCandidates
     from ssdlab._core import OrderChoices as OrderChoices
     from ssdlab._core import Placing as Placing
+    from ssdlab.analysis.fan_in import FanIn as FanIn
+    from ssdlab.analysis.fan_in import Times as Times
+    from ssdlab.analysis.fan_in import fan_in as fan_in
     from ssdlab.analysis.remarks import Remark as Remark
     from ssdlab.analysis.uncertainty import Estimate as Estimate
     from ssdlab.analysis.uncertainty import batch_means as batch_means
@@ -98,6 +101,7 @@ _HOMES = {
     "asking.importing.ledger": "Imported",
     "experiments.loading": "load",
     "asking.policies": "EvictionPolicy OrderPolicy PlacementPolicy VictimPolicy",
+    "analysis.fan_in": "FanIn Times fan_in",
     "analysis.remarks": "Remark",
     "runs.result": "Result",
     "section": "Section",

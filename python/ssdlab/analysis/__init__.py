@@ -10,6 +10,7 @@ A module imports only from modules above it in this table, and from rooms below 
 | `equations` | which function does each formula have? (written by `tests/test_formulas.py`) |
 | `measures` | which numbers does a result have, by path? |
 | `paired` | which requests became faster from one run to another? |
+| `fan_in` | how long until all parts of an object have been read? |
 | `uncertainty` | how wide is a confidence interval? (all arithmetic of it) |
 | `effects` | does a change hold over workloads, and among many that were looked at? |
 | `backlog` | did a drive keep up with its requests, and how fast did it work? |
