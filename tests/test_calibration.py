@@ -155,11 +155,15 @@ def test_a_large_drive_is_simulated_on_as_few_dies_as_a_small_one(
 ) -> None:
     large = Candidate(BASE, SCHEME).with_changes({"device.chips_per_channel": 4, **changes})
     probe = Probe(4 * USED[1], 4096, 10_000, 0.5, load_per_s, 0.01, 384, 64)
-    (_, share), (setup, probed) = run_at(large, FullSpeed(Pattern("uniform"), 4 * USED[1], 4096, 512), 1), run_at(large, probe, 1)
-    assert (64 * share, 64 * probed) == (2, dies)
+    (_, written), (setup, parts) = run_at(large, FullSpeed(Pattern("uniform"), 4 * USED[1], 4096, 512), 1), run_at(large, probe, 1)
+    narrow = 4  # pages hold a quarter: of reads a die has as many as before
+    assert 64 * narrow * written["load"] == 1
+    half = dies / 64 * (1 + 1 / narrow) / 2
+    assert parts["probe"] == pytest.approx(half)
+    assert parts.get("load", 0) == pytest.approx(0 if load_per_s == 0 else dies / 64 * (0.01 + 0.99 / narrow))
     tree = json.loads(setup.build(SCHEME).json())
     assert tree["device"]["channels"] * tree["device"]["chips_per_channel"] == dies
-    assert tree["host"]["slots"] == changes.get("host.slots", 0)
+    assert tree["host"]["slots"] == changes.get("host.slots", 0) / narrow
     assert len(tree["workload"]["flows"]) == flows
 
 
@@ -366,7 +370,7 @@ def test_planes_are_programmed_as_reads_tell_unless_writes_would_wait(late_us: f
     waits = [under_load("load_write_mean_us", load, 10.0) for load in loads]
     fit = Fit(rows, waits, Candidate(BASE, SCHEME), Planes(late_us=late_us), lambda _, __: None, used_bytes=USED[1])
     values, choices, _ = random_drive(0)
-    fitted = fit._choose_planes(Fitted({**values, "suspend_us": 100.0}, {**choices, "planes": "all"}, ends=fit._ends), 0.0, 1.0)
+    fitted = fit._choose_planes(Fitted({**values, "suspend_us": 100.0}, {**choices, "planes": "all"}, ends=fit._ends))
     assert fitted.choices["planes"] == expected
     assert set(fitted.losses["planes"]) == set(PLANES.alternatives) - {expected}
     if expected != "all":
@@ -378,7 +382,7 @@ def test_limits_of_commands_are_tried_only_if_reads_are_missed_without(measured:
     rows = [under_load("read_p50_us", None, measured)]
     fit = Fit(rows, (), Candidate(BASE, SCHEME), Planes(), lambda _, __: None, used_bytes=USED[1])
     values, choices, _ = random_drive(0)
-    fitted = fit._choose_slots(Fitted({**values, "suspend_us": 100.0}, {**choices, "planes": "all"}, ends=fit._ends), 0.0)
+    fitted = fit._choose_slots(Fitted({**values, "suspend_us": 100.0}, {**choices, "planes": "all"}, ends=fit._ends))
     assert fitted.choices["slots"] == expected
     assert bool(fitted.losses["slots"]) == (expected != AS_BASE)
 
@@ -395,14 +399,14 @@ def test_the_window_of_the_base_is_compared_whatever_it_is() -> None:
     values, _, _ = random_drive(0)
     choices = {choice.name: choice.of(base.tree()) for choice in CHOICES}
     assert choices["pacing"] == "0.1"
-    assert fit._choose_pacing(Fitted(values, choices, ends=fit._ends), 0.0).choices["pacing"] == "0.1"
+    assert fit._choose_pacing(Fitted(values, choices, ends=fit._ends)).choices["pacing"] == "0.1"
 
 
 def test_the_preset_is_the_drive_that_was_found(tmp_path: Path) -> None:
     fitted = Fitted(*random_drive(5))
     base = Candidate(BASE, SCHEME)
     settings = fitted.settings(base.tree())
-    text = preset_text(BASE, 'my "own"\\drive', SCHEME, settings, {"program_us": "fitted, +-3%"}, 0.25, well=False)
+    text = preset_text(BASE, 'my "own"\\drive', SCHEME, settings, {"program_us": "fitted, +-3%"}, 0.25, caveat=" Badly fitted.")
     tree = tomllib.loads(text)
     assert tree["description"].startswith("A drive")
     assert 'my "own"\\drive' in tree["description"]
@@ -416,7 +420,7 @@ def test_the_preset_is_the_drive_that_was_found(tmp_path: Path) -> None:
         for name in choice.alternatives:
             found = Fitted(fitted.values, {**fitted.choices, choice.name: name}, fitted.read_off).settings(base.tree())
             file = tmp_path / "mine.toml"
-            file.write_text(preset_text(BASE, "mine", SCHEME, found, {}, 0.25, well=True))
+            file.write_text(preset_text(BASE, "mine", SCHEME, found, {}, 0.25))
             used = Candidate(str(file), SCHEME).tree()
             assert all(used[key.split(".")[0]][key.split(".")[1]] == value for key, value in found.items()), name
     # What was not fitted is as in the preset that it began with, with its comments.

@@ -100,7 +100,7 @@ def test_a_preset_says_what_was_found_however_its_base_is_written(name: str, old
     values = {parameter.name: parameter.start(candidate.tree()) * 1.5 for parameter in PARAMETERS}
     settings = Fitted(values, {"collection": "fifo, shared"}, {"ftl.parity_stripe": 8}).settings(candidate.tree())
     mine = tmp_path / "mine.toml"
-    mine.write_text(preset_text(str(base), "mine", SCHEME, settings, {"program_us": "fitted, +-3%"}, 0.25, well=True))
+    mine.write_text(preset_text(str(base), "mine", SCHEME, settings, {"program_us": "fitted, +-3%"}, 0.25))
     wanted: dict[str, Any] = candidate.with_changes({**settings, "device.overprovisioning": 0.25}).tree()
     assert Candidate(str(mine), SCHEME).tree() == wanted
     assert "# Fitted, +-3%.\n" in mine.read_text()

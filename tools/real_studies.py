@@ -41,6 +41,7 @@ from calibrated_drives import DRIVES, PRESETS, TABLES  # noqa: E402 (beside this
 
 FOLDER = ROOT / "studies" / "real"
 DEVICES = ROOT / "presets" / "devices"
+RESIZED = ("channels", "chips_per_channel", "pages_per_block", "page_bytes")
 SEED = 1
 """Seed of the studies, which is the default seed of calibrations."""
 WIDTH = 140
@@ -59,7 +60,7 @@ STEADY = (
     "the measured one was written until its rate was steady."
 )
 FILLED = (
-    "The simulated drive is filled in order, and then four times what is in use is written, the last fifth of it counted. Uniform writes "
+    "The simulated drive is filled in order, and then twice what is in use is written, the last fifth of it counted. Uniform writes "
     "begin on a drive that is prepared as steady."
 )
 EMPTY = "Half of what is in use is written, a third of that before counting begins. The measured writes went on to its end."
@@ -69,7 +70,7 @@ LOADED = (
 )
 WAITING = (
     "The simulated drive is prepared as steady. Its writes wait at times for collection, so the load has the threads that it was measured "
-    "with; each has 64 requests in the drive at most, others wait on the host, which is part of their response times. 20,000 reads of the "
+    "with; each has 64 requests in the drive at most, others wait on the host, which is part of their response times. 10,000 reads of the "
     "probe are counted, since times in which writes wait are few. With shorter blocks such times are shorter and come more often, in the "
     "same proportion. Response times were measured in whole microseconds."
 )
@@ -301,6 +302,7 @@ def text_of(drive: str, device: str, candidate: Candidate, found: Measurements, 
     rows = ordered(found.rows, kind.quantities, points)
     tables = " and ".join(dict.fromkeys(f"measurements/ssd-iq/{row.source.partition(':')[0]}" for row in rows))
     runs = {point: run_at(candidate, point, SEED)[0] for point in points}
+    _, parts = run_at(candidate, points[0], SEED)
     settings = {point: dict(run.set) for point, run in runs.items()}
     common = {key: text for key, text in settings[points[0]].items() if all(given.get(key) == text for given in settings.values())}
     tree = candidate.tree()
@@ -324,7 +326,7 @@ def text_of(drive: str, device: str, candidate: Candidate, found: Measurements, 
         *(f"  {point_text(kind.label(point), runs[point].options, settings[point], common)}," for point in points),
         "]\n",
         "[metrics]",
-        *metrics(dict.fromkeys(row.quantity for row in rows), tree, settings[points[0]], flows="workload.flows" in settings[points[0]]),
+        *metrics(dict.fromkeys(row.quantity for row in rows), parts, flows="workload.flows" in settings[points[0]]),
     ]
     marked, highest = set(fitted_rows(found)), highest_rate(found.rows)
     for row in rows:
@@ -357,25 +359,20 @@ def bare(text: str) -> str:
     return re.sub(r'"(\w+)" = ', r"\1 = ", text)
 
 
-def dies(device: Mapping[str, Any], channels: int) -> int:
-    """Number of dies on some channels."""
-    return int(channels * device["chips_per_channel"] * device["dies_per_chip"])
-
-
 def smaller(tree: Mapping[str, Any], settings: Mapping[str, str]) -> str:
     """A description of the reduction of the simulated drive."""
     device = tree["device"]
-    channels, pages = (tomllib.loads(f"value = {settings[f'device.{key}']}")["value"] for key in ("channels", "pages_per_block"))
-    kept, of = dies(device, channels), dies(device, device["channels"])
-    blocks = f"blocks of {pages:,} pages instead of {device['pages_per_block']:,}"
+    now = {key: tomllib.loads(f"value = {settings.get(f'device.{key}', device[key])}")["value"] for key in device if key in RESIZED}
+    kept, of = (one["channels"] * one["chips_per_channel"] * device["dies_per_chip"] for one in (now, device))
+    blocks = f"blocks of {now['pages_per_block']:,} pages instead of {device['pages_per_block']:,}"
+    pages = f"pages of {now['page_bytes'] // 1024} KiB instead of {device['page_bytes'] // 1024}"
     size = (
-        f"{kept} of {of} dies, and {blocks}. Load, buffer and cores are smaller in proportion"
-        if kept < of
-        else f"all {of} dies, but {blocks}"
+        f"{kept} of {of} dies, {blocks}, and {pages}" if now["page_bytes"] < device["page_bytes"] else f"{kept} of {of} dies, and {blocks}"
     )
     return (
-        f"The simulated drive is smaller: it has {size}. What happens on a die stays as it is: its share of the load, its spare blocks, "
-        "the blocks that victims are chosen from. Rates are those of all dies."
+        f"The simulated drive is smaller: it has {size}. Load, buffer and cores are smaller in proportion, and written bytes as pages are. "
+        "What happens on a die stays as it is: its programs and reads a second, its spare blocks, the blocks that victims are chosen from. "
+        "Rates are those of the whole drive."
     )
 
 
@@ -386,13 +383,18 @@ def point_text(label: str, options: Mapping[str, Any], settings: Mapping[str, st
     return f'{{ label = "{label}", {lengths}' + (f", set = {{ {own} }} }}" if own else " }")
 
 
-def metrics(quantities: Iterable[QuantityName], tree: Mapping[str, Any], settings: Mapping[str, str], *, flows: bool) -> Iterator[str]:
-    """The lines of the metrics."""
-    part = f"({settings['device.channels']} / {tree['device']['channels']})"
+def metrics(quantities: Iterable[QuantityName], parts: Mapping[str, float], *, flows: bool) -> Iterator[str]:
+    """The lines of the metrics.
+
+    `parts`: the part of the measured rate that each flow has.
+    """
+    alike = len(parts) - 1  # threads of the load, whose rates hardly differ
+    load = f"{f'{alike} * ' if alike > 1 else ''}flows.load.iops / {parts['load']}" if flows else ""
+    whole = f"iops / {next(iter(parts.values()))}"
     formulas = {
         "write_amplification": "gc.write_amplification",
-        "write_iops": f"iops / {part}",
-        "iops": f"(flows.load.iops + flows.probe.iops) / {part}" if flows else f"iops / {part}",
+        "write_iops": whole,
+        "iops": f"{load} + flows.probe.iops / {parts['probe']}" if flows else whole,
     }
     for quantity in quantities:
         metric = METRICS[quantity]

@@ -5,22 +5,27 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ssdlab.asking import options as o
 from ssdlab.asking.plans import DEFAULT_SEED
-from ssdlab.cli.output import complain, print_json, print_tables
-from ssdlab.errors import FileError, UsageError
+from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, report_interrupt
+from ssdlab.errors import FileError, Interrupted, UsageError
 from ssdlab.pages import tables
 from ssdlab.runs.batch import check_apart
 from ssdlab.system.folders import make_folder
 from ssdlab.system.progress import ShareProgress
 from ssdlab.system.states import use_states
 
+if TYPE_CHECKING:
+    from ssdlab.experiments.calibration.result import Calibration
+
 __all__ = ["calibrate"]
 
+JOURNAL = ".runs.jsonl"
+"""Ending of the file that keeps the runs of a calibration until it is complete."""
 BADLY_FITTED = 1
 """Exit code of a calibration with a bad fit, so that scripts stop."""
 
@@ -65,18 +70,25 @@ def calibrate(
         make_folder(out.parent)
         _check_writable(written(out))
 
+    journal = None if out is None else out.with_suffix(JOURNAL)
     with ShareProgress("calibrating", quiet=quiet) as progress:
-        result = api.calibrate(
-            measurements,
-            drive=drive,
-            base=base or api.BASE,
-            scheme=scheme or api.SCHEME,
-            seed=seed,
-            jobs=jobs,
-            progress=progress.callback,
-        )
-    if out is not None:
+        try:
+            result = api.calibrate(
+                measurements,
+                drive=drive,
+                base=base or api.BASE,
+                scheme=scheme or api.SCHEME,
+                seed=seed,
+                jobs=jobs,
+                journal=journal,
+                progress=progress.callback,
+            )
+        except Interrupted as interrupt:
+            _report(interrupt.finished.get("partial"), out)
+            raise typer.Exit(INTERRUPTED) from interrupt
+    if out is not None and journal is not None:
         result.save(out)
+        journal.unlink(missing_ok=True)
     if json_:
         print_json(result.to_dict())
     elif not quiet:
@@ -84,6 +96,17 @@ def calibrate(
     if not result.is_well_fitted:
         complain(f"{result.drive} is badly fitted: {result.misfit}")
         raise typer.Exit(BADLY_FITTED)
+
+
+def _report(partial: Calibration | None, out: Path | None) -> None:
+    """Writes what an interrupted calibration found so far, and says how to go on."""
+    if out is None:
+        report_interrupt("calibrating: interrupted: nothing is kept (with --out the runs are, and the same command goes on)")
+        return
+    if partial is not None:
+        partial.save(out)
+    found = "no step has ended yet" if partial is None else f"what was found so far is in {out}, marked as partial"
+    report_interrupt(f"calibrating: interrupted: {found}; its runs are in {out.with_suffix(JOURNAL)}: the same command goes on from there")
 
 
 def _check_writable(files: list[Path]) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 from ssdlab.checks import nearest, path, text, whole
-from ssdlab.errors import UsageError
+from ssdlab.errors import Interrupted, UsageError
 from ssdlab.experiments.calibration import csv_tables, fio
 from ssdlab.experiments.calibration.fitting import Fit
 from ssdlab.experiments.calibration.measurements import Measurements, averaged
@@ -33,12 +34,13 @@ def calibrate(
     scheme: str = SCHEME,
     seed: int = 1,
     jobs: int | None = None,
+    journal: Path_ | None = None,
     progress: Callable[[str, float], object] | None = None,
 ) -> Calibration:
     """Fits a simulated drive to measurements of a real one, and predicts the measurements that were not fitted.
 
     `docs/howto/my-drive.md` is a walk-through; `docs/calibration.md` lists the rows that each value is fitted to. Equal arguments give
-    equal results. A calibration takes some minutes to half an hour.
+    equal results. A calibration takes some ten minutes of processor time.
 
     Args:
         measurements: tables (CSV) with the columns of the published measurements, a folder of such tables, or fio's output (JSON) for the
@@ -48,11 +50,13 @@ def calibrate(
         scheme: scheme presets of the drive, joined by `+`.
         seed: seed of all runs.
         jobs: maximum number of runs at once (default: one per processor). It does not change the result.
-        progress: called with the present step, in words, and the share of the work that is done, 0 to 1.
+        journal: file that keeps each run. With the journal of a calibration that was interrupted the same call goes on where it stopped.
+        progress: called again and again, from any thread, with the present step, in words, and the share of the work that is done, 0 to 1.
 
     Raises:
         ssdlab.Error: the measurements cannot be read, or have no row that a drive could be fitted to.
-        ssdlab.Interrupted: Ctrl-C.
+        ssdlab.Interrupted: Ctrl-C. Its `finished` has the entry `partial` once a step of the search has ended: the
+            :class:`Calibration` of what was found so far, with the rows that were simulated.
     """
     places = [measurements] if isinstance(measurements, str | os.PathLike) else list(measurements)
     found = measurements_of([Path(path("measurements", place)) for place in places], None if drive is None else text("drive", drive))
@@ -61,7 +65,8 @@ def calibrate(
     _check_scheme(candidate)
     if find_spec("scipy") is None:
         raise UsageError("calibration needs SciPy: pip install 'ssdlab[calibrate]'")
-    runs = Runs(seed=whole("seed", seed), workers=None if jobs is None else whole("jobs", jobs, least=1))
+    workers = None if jobs is None else whole("jobs", jobs, least=1)
+    runs = Runs(seed=whole("seed", seed), workers=workers, journal=None if journal is None else Path(path("journal", journal)))
     rows = fitted_rows(found)
     if not rows:
         left = "; ".join(f"{count} left out: {reason}" for reason, count in found.left_out.items())
@@ -70,8 +75,14 @@ def calibrate(
     fit = Fit(rows, waiting_rows(found), candidate, runs, progress or (lambda _, __: None), used_bytes=most_used(found))
     points = list(dict.fromkeys(row.point for row in found.rows))
     fit.check(points)
-    fitted = fit.run()
-    results = dict(zip(points, fit.simulated(fitted, points), strict=True))
+    try:
+        fitted = fit.run()
+        results = dict(zip(points, fit.simulated(fitted, points), strict=True))
+    except KeyboardInterrupt as stopped:
+        if (best := fit.best) is None:
+            raise Interrupted from stopped
+        partial = calibration_of(found, candidate, runs.seed, best, fit.settings(best), fit.known(best, points), runs.done)
+        raise Interrupted({"partial": replace(partial, is_partial=True)}) from stopped
     return calibration_of(found, candidate, runs.seed, fitted, fit.settings(fitted), results, runs.done)
 
 

@@ -71,6 +71,12 @@ WORTH = 2.0
 """An alternative is searched if its sum of squares is below this multiple of the present one."""
 WAIT_US, WAIT_FACTOR = 100.0, 1.5
 """Waits of writes, us, below which differences count little, and the ratio of waits that is a difference of one."""
+CREEP = 0.01
+"""Share of what is left of a step that each of its runs counts for."""
+RENEWED = 4
+"""Number of steps of a search after which its slopes are simulated again."""
+QUIET = 0.1
+"""Steps of a logarithm below which differences are chance, so that they say little of slopes."""
 NOISE = 0.3
 """Differences due to chance, in units of the tolerance: simulated percentiles are from some thousand requests."""
 
@@ -109,6 +115,37 @@ class Fitted:
         return {**settings_of(self.values, self.choices, tree), **self.read_off}
 
 
+class _Slopes:
+    """Slopes along a search: simulated at the first place and now and then, else corrected by what the last step showed.
+
+    The correction is Broyden's, row by row (Schubert): of the parameters that a row speaks of, as much as explains its last change. A short
+    step corrects little, since chance has a part in what it shows.
+
+    Args:
+        speaks_of: 1 where a row speaks of a parameter, else 0.
+        simulated: returns simulated slopes at a place.
+    """
+
+    def __init__(self, speaks_of: Vector, simulated: Callable[[Vector], Vector]) -> None:
+        self._speaks_of = speaks_of
+        self._simulated = simulated
+        self._asked = 0
+        self._last: tuple[Vector, Vector, Vector] | None = None
+
+    def at(self, place: Vector, differences: Vector) -> Vector:
+        """The slopes at a place with these differences."""
+        if self._last is None or self._asked % RENEWED == 0:
+            slopes = self._simulated(place)
+        else:
+            before, then, slopes = self._last
+            steps = self._speaks_of * (place - before)
+            unexplained = differences - then - np.sum(slopes * steps, axis=1)
+            slopes = slopes + (unexplained / (np.sum(steps**2, axis=1) + QUIET**2))[:, None] * steps
+        self._asked += 1
+        self._last = (place.copy(), differences, slopes)
+        return slopes
+
+
 class Fit:
     """The search for one drive.
 
@@ -118,7 +155,7 @@ class Fit:
         base: drive to start from.
         runs: simulator of candidates.
         used_bytes: largest number of used bytes in any row, fitted or predicted.
-        told: called with the present step in words, and the share of the work that is done.
+        told: called again and again with the present step in words, and the share of the work that is done.
     """
 
     def __init__(
@@ -133,8 +170,12 @@ class Fit:
     ) -> None:
         self._rows = rows
         self._waits = waits
-        self._told = told
+        self._report = told
         self._runs = runs
+        runs.told = self._tick
+        self._doing, self._begin, self._share, self._end, self._before = "", 0.0, 0.0, 0.0, 0
+        self.best: Fitted | None = None
+        """What was found so far."""
         self._used = used_bytes
         self._chips, self._base = _as_large_as(self._used, base)
         self._tree = self._base.tree()
@@ -153,19 +194,54 @@ class Fit:
         parity, doubts = self._parity()
         doubts |= dict.fromkeys(self._chips, "no row tells apart more dies from faster ones")
         fitted = Fitted(self._start(), first, {**self._chips, **parity}, doubts, ends=self._ends)
-        fitted = self._choose(PASSING, fitted, 0.02)
+        self._began("reads and the buffer", 0.0, 0.01)
+        fitted = self._choose(PASSING, fitted)
         # first the parameters that rates determine, then those that reads under load determine: a drive that cannot take the load is a bad
         # start
-        fitted = self._search([row for row in plain if isinstance(row.point, FullSpeed)], fitted, 0.05, 0.15, of=WRITING)
-        spread = self._spread([row for row in plain if isinstance(row.point, Probe)], fitted, 0.15)
-        found = [self._search(plain, fitted, 0.25, 0.35, longest=SHORT), self._search(plain, spread, 0.35, 0.45, longest=SHORT)]
-        fitted = self._with_buffer(min(found, key=lambda one: self._loss(plain, one)))
-        fitted = self._choose(DRAINING, fitted, 0.47, search=0.54)
-        fitted = self._choose_planes(fitted, 0.54, 0.6)
-        fitted = self._choose_collection(fitted, 0.6)
-        fitted = self._search(plain, fitted, 0.65, 0.85, certain=True)
+        self._began("flash and program time", 0.01, 0.05)
+        fitted = self._found(self._search([row for row in plain if isinstance(row.point, FullSpeed)], fitted, of=WRITING))
+        self._began("times of reads, roughly", 0.05, 0.1)
+        spread = self._spread([row for row in plain if isinstance(row.point, Probe)], fitted)
+        self._began("all values", 0.1, 0.3)
+        fitted = self._found(self._with_buffer(self._search(plain, spread, longest=SHORT)))
+        self._began("when the buffer is programmed", 0.3, 0.35)
+        fitted = self._found(self._choose(DRAINING, fitted, search=True))
+        self._began("planes", 0.35, 0.5)
+        fitted = self._found(self._choose_planes(fitted))
+        self._began("how blocks are collected", 0.5, 0.65)
+        fitted = self._found(self._choose_collection(fitted))
+        self._began("all values again", 0.65, 0.8)
+        fitted = self._found(self._search(plain, fitted, certain=True))
         # last, since runs with writes that wait for collection, or with all dies, take too long for a search
-        return self._choose_slots(self._choose_pacing(fitted, 0.85), 0.95)
+        self._began("how far writes may be ahead", 0.8, 0.85)
+        fitted = self._found(self._choose_pacing(fitted))
+        self._began("commands in the drive", 0.85, 0.9)
+        fitted = self._found(self._choose_slots(fitted))
+        self._began("all rows", 0.9, 1.0)
+        return fitted
+
+    def _began(self, doing: str, begin: float, end: float) -> None:
+        """A step begins that takes the work from one share to another."""
+        best = "" if self.best is None else f"; so far {self._near(self.best)} of {len(self._rows)} rows near enough"
+        self._begin, self._before = begin, self._runs.done
+        self._doing, self._share, self._end = f"fitting {doing}{best}" if end < 1 else f"simulating {doing}{best}", begin, end
+        self._report(self._doing, begin)
+
+    def _tick(self) -> None:
+        """Runs go on: with each that has ended the share grows towards the end of the step."""
+        share = self._end - (self._end - self._begin) * (1 - CREEP) ** (self._runs.done - self._before)
+        self._share = max(self._share, share)
+        self._report(self._doing, self._share)
+
+    def _found(self, fitted: Fitted) -> Fitted:
+        """A step has ended with this drive."""
+        self.best = fitted
+        return fitted
+
+    def _near(self, fitted: Fitted) -> int:
+        """The number of fitted rows within their tolerance, of those that were simulated."""
+        results = self.known(fitted, dict.fromkeys(row.point for row in self._rows))
+        return sum(abs(_difference(row, results.get(row.point))) <= 1 for row in self._rows)
 
     def settings(self, fitted: Fitted) -> dict[str, Any]:
         """The fitted values as configuration keys."""
@@ -190,6 +266,10 @@ class Fit:
         """The simulated quantities at some operating points; `None` for a point that cannot be simulated."""
         candidate = self._candidate(fitted)
         return self._runs.at([(candidate, point) for point in points])
+
+    def known(self, fitted: Fitted, points: Iterable[Point]) -> dict[Point, Simulated | None]:
+        """What was simulated so far of a drive, by operating point."""
+        return self._runs.known(self._candidate(fitted), points)
 
     def _start(self) -> dict[str, float]:
         """Starting values: those of the base, with its flash capacity scaled to the used bytes."""
@@ -243,8 +323,6 @@ class Fit:
         self,
         rows: Sequence[Measurement],
         start: Fitted,
-        begin: float,
-        end: float,
         *,
         of: Sequence[Parameter] | None = None,
         longest: int = LONGEST,
@@ -259,19 +337,22 @@ class Fit:
             return start
         low, high = np.log([self._ends[parameter.name] for parameter in of]).T
         first = np.clip(np.log([start.values[parameter.name] for parameter in of]), low, high)
-        steps = 0
+        speaks_of = np.array([[parameter.matters_at(row.point) for parameter in of] for row in rows], dtype=float)
+        slopes = _Slopes(speaks_of, lambda at: self._slopes(rows, _with(start, of, at), of))
 
-        def differences(at: Vector) -> Vector:
-            nonlocal steps
-            self._told("searching", begin + (end - begin) * min(steps / longest, 1.0))
-            steps += 1
-            return np.append(self._differences(rows, _with(start, of, at)), (at - first) * PULL)
-
-        def slopes(at: Vector) -> Vector:
-            return np.vstack([self._slopes(rows, _with(start, of, at), of), np.eye(len(of)) * PULL])
+        def measured(at: Vector) -> Vector:
+            return self._differences(rows, _with(start, of, at))
 
         found = least_squares(
-            differences, first, jac=slopes, bounds=(low, high), loss="soft_l1", max_nfev=longest, xtol=2e-4, ftol=2e-3, gtol=1e-4
+            lambda at: np.append(measured(at), (at - first) * PULL),
+            first,
+            jac=lambda at: np.vstack([slopes.at(at, measured(at)), np.eye(len(of)) * PULL]),
+            bounds=(low, high),
+            loss="soft_l1",
+            max_nfev=longest,
+            xtol=2e-4,
+            ftol=2e-3,
+            gtol=1e-4,
         )
         fitted = _with(start, of, found.x)
         return replace(fitted, uncertainty=self._uncertainty(rows, fitted)) if certain else fitted
@@ -285,7 +366,7 @@ class Fit:
         """The sum that the search minimises."""
         return float(np.sum(_soft(self._differences(rows, fitted))))
 
-    def _spread(self, rows: Sequence[Measurement], start: Fitted, share: float) -> Fitted:
+    def _spread(self, rows: Sequence[Measurement], start: Fitted) -> Fitted:
         """The best of several starting points that are spread over the suspension parameters.
 
         These parameters can replace each other, so that a search from a single point ends in a local minimum.
@@ -295,12 +376,12 @@ class Fit:
 
         if not rows:
             return start
-        self._told("looking around", share)
         centre = np.log([start.values[parameter.name] for parameter in SUSPENDING])
         low, high = np.log([self._ends[parameter.name] for parameter in SUSPENDING]).T
         places = centre + (Sobol(len(SUSPENDING), scramble=False).random(PLACES) * 2 - 1) * PRIOR
         tried = dict(enumerate([start, *(_with(start, SUSPENDING, place) for place in np.clip(places, low, high))]))
-        losses = race({number: self._candidate(one) for number, one in tried.items()}, _parts(rows), self._runs, margin=0.0, share=1.0)
+        parts = _parts(sorted(rows, key=_telling))
+        losses = race({number: self._candidate(one) for number, one in tried.items()}, parts, self._runs, margin=0.0, share=1.0)
         return tried[min(losses, key=losses.__getitem__)]
 
     def _slopes(
@@ -347,22 +428,21 @@ class Fit:
         errors = np.sqrt(np.diag(np.linalg.inv(information)))
         return {parameter.name: float(error) for parameter, error in zip(self._searched, errors, strict=True)}
 
-    def _choose(self, choice: Choice, fitted: Fitted, share: float, *, search: float | None = None) -> Fitted:
+    def _choose(self, choice: Choice, fitted: Fitted, *, search: bool = False) -> Fitted:
         """Takes the alternative with the smallest sum of squares over the rows that distinguish them; `search`: after a search for each."""
         rows = [row for row in self._rows if choice.is_told_by(row.point)]
         if not rows:
             return fitted
         plain = [row for row in self._rows if not COLLECTION.is_told_by(row.point)]
-        self._told(choice.about.lower(), share)
         taken = fitted.choices[choice.name]
         others = _others(choice, fitted)
-        if search is None:
+        if not search:
             return self._race(choice, fitted, others, _parts(rows))
         self._runs.at([(self._candidate(other), row.point) for other in others.values() for row in plain])
         found: dict[str, tuple[float, Fitted]] = {}
         for name, other in others.items():
             is_worth_it = name != taken and self._loss(plain, other) < WORTH * self._loss(plain, fitted)
-            best = self._search(plain, other, share, search) if is_worth_it else other
+            best = self._search(plain, other) if is_worth_it else other
             found[name] = (self._loss(plain, best), best)
         return self._taken(choice, fitted, found)
 
@@ -372,7 +452,7 @@ class Fit:
         losses = race(candidates, parts, self._runs, margin=MARGIN, share=BETTER)
         return self._taken(choice, fitted, {name: (loss, others[name]) for name, loss in losses.items()})
 
-    def _choose_planes(self, fitted: Fitted, begin: float, end: float) -> Fitted:
+    def _choose_planes(self, fitted: Fitted) -> Fitted:
         """Takes the way of programming planes with the smallest sum of squares, each other way after a search of the times of reads.
 
         With programs that last longer other times of a suspension explain the same reads, so that the search starts again. The waits of
@@ -381,17 +461,16 @@ class Fit:
         rows, waits = ([row for row in all_rows if PLANES.is_told_by(row.point)] for all_rows in (self._rows, self._waits))
         if not rows:
             return fitted
-        self._told(PLANES.about.lower(), begin)
         taken = fitted.choices[PLANES.name]
         found = {taken: (self._loss(rows, fitted) + self._wait_loss(waits, fitted), fitted)}
         for name in PLANES.alternatives:
             if name != taken:
                 other = replace(fitted, choices={**fitted.choices, PLANES.name: name})
-                other = self._search(rows, self._spread(rows, other, begin), begin, end, of=READING, longest=SHORT)
+                other = self._search(rows, self._spread(rows, other), of=READING, longest=SHORT)
                 found[name] = (self._loss(rows, other) + self._wait_loss(waits, other), other)
         return self._taken(PLANES, fitted, found)
 
-    def _choose_collection(self, fitted: Fitted, share: float) -> Fitted:
+    def _choose_collection(self, fitted: Fitted) -> Fitted:
         """Takes the collection policy whose ratio of skewed to uniform writes is closest to the measured one.
 
         Absolute rates would mislead: they also depend on the capacity, which was fitted with another policy.
@@ -399,19 +478,17 @@ class Fit:
         rows = [row for row in self._rows if COLLECTION.is_told_by(row.point)]
         if not rows:
             return fitted
-        self._told(COLLECTION.about.lower(), share)
         uniform = {(row.point.used_bytes, row.quantity): row for row in self._rows if _is_uniform(row.point)}
         beside = [(row, uniform.get((row.point.used_bytes, row.quantity))) for row in rows]
         beside.sort(key=lambda pair: 0.0 if pair[1] is None else -abs(math.log(pair[0].value / pair[1].value)))  # those that tell most
         parts = [_part_beside(row, other) for row, other in beside]
         return self._race(COLLECTION, fitted, _others(COLLECTION, fitted), parts)
 
-    def _choose_pacing(self, fitted: Fitted, share: float) -> Fitted:
+    def _choose_pacing(self, fitted: Fitted) -> Fitted:
         """Takes the pacing window whose waits of writes are closest to the measured ones."""
         rows = [row for row in self._waits if PACING.is_told_by(row.point)]
         if not rows:
             return fitted
-        self._told(PACING.about.lower(), share)
         others = _others(PACING, fitted)
         first, second, *_ = others
         if self._wait_loss(rows, others[second]) > self._wait_loss(rows, others[first]):
@@ -424,12 +501,12 @@ class Fit:
         results = self.simulated(fitted, [row.point for row in rows])
         return sum(_wait_part(row)({row.point: result}) for row, result in zip(rows, results, strict=True))
 
-    def _choose_slots(self, fitted: Fitted, share: float) -> Fitted:
+    def _choose_slots(self, fitted: Fitted) -> Fitted:
         """Tries limits of the commands in the drive, whose runs take long, only if rows are missed without one."""
         rows = [row for row in self._rows if SLOTS.is_told_by(row.point)]
         if rows and np.all(np.abs(self._differences(rows, fitted)) <= 1):
             return replace(fitted, losses={**fitted.losses, SLOTS.name: {}})
-        return self._choose(SLOTS, fitted, share)
+        return self._choose(SLOTS, fitted)
 
     def _taken(self, choice: Choice, fitted: Fitted, found: Mapping[str, tuple[float, Fitted]]) -> Fitted:
         """The best alternative if it is clearly better than the present one, else the present one."""
@@ -457,6 +534,12 @@ def _parts(rows: Sequence[Measurement]) -> list[Part]:
         return Part((point,), lambda results: float(np.sum(_soft(np.array([_difference(row, results[point]) for row in those])))))
 
     return [part(point, those) for point, those in by_point.items()]
+
+
+def _telling(row: Measurement) -> float:
+    """A key that sorts rows with a probe: high loads tell more than low ones, and runs of a saturated one take longest."""
+    assert isinstance(row.point, Probe)
+    return 0.0 if row.point.load_per_s is None else -1 - row.point.load_per_s
 
 
 def _part_beside(row: Measurement, uniform: Measurement | None) -> Part:

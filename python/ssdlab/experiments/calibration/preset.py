@@ -21,7 +21,14 @@ WIDTH = 140
 
 
 def preset_text(
-    base: str, drive: str, scheme: str, settings: Mapping[str, Any], remarks: Mapping[str, str], overprovisioning: float, *, well: bool
+    base: str,
+    drive: str,
+    scheme: str,
+    settings: Mapping[str, Any],
+    remarks: Mapping[str, str],
+    overprovisioning: float,
+    *,
+    caveat: str = "",
 ) -> str:
     """Builds the text of the preset.
 
@@ -32,10 +39,9 @@ def preset_text(
         settings: fitted values, by configuration key.
         remarks: comment on each value, by its name in the calibration.
         overprovisioning: over-provisioning of the fitted drive.
-        well: whether the drive is well fitted.
+        caveat: sentence at the end of the description, with a blank in front.
     """
     original = text = _text_of(base)
-    caveat = "" if well else " Badly fitted: do not trust it where rows were missed."
     head = {
         "source": f"ssdlab calibrate, from the device {base}: values with the word fitted. Of others, see there.",
         "description": f"A drive that was calibrated to behave as measured of {drive}. It goes with the scheme {scheme}.{caveat}",

@@ -24,6 +24,9 @@ SURE = 0.025
 """Maximum relative standard error of a determined value: two standard errors are 5 %."""
 ROUGH = 0.3
 """Relative standard error above which not even the order of the value is known."""
+BADLY = " Badly fitted: do not trust it where rows were missed."
+PARTIAL = " Partial: its calibration was interrupted, so that values and choices may be far off."
+"""Sentences for the description of such a preset."""
 WELL = 0.8
 """Minimum share of fitted rows within their tolerance, and of predictions within their bound, for a well fitted drive."""
 
@@ -81,6 +84,7 @@ class Calibration:
         exported_bytes: bytes that the drive exports: the largest number of used bytes.
         flash_bytes: flash capacity of the drive, bytes.
         settings: fitted values, by configuration key.
+        is_partial: whether the search was interrupted: values and choices may be far off, and rows that were not simulated are missing.
     """
 
     drive: str
@@ -94,6 +98,7 @@ class Calibration:
     exported_bytes: int
     flash_bytes: int
     settings: Mapping[str, Any]
+    is_partial: bool = False
 
     def count(self, *verdicts: Verdict) -> int:
         """The number of rows with one of these verdicts."""
@@ -142,7 +147,8 @@ class Calibration:
     def preset(self) -> str:
         """The device preset in TOML, with the uncertainty of each value."""
         spare = 1 - self.exported_bytes / self.flash_bytes
-        return preset_text(self.base, self.drive, self.scheme, self.settings, _remarks(self.values), spare, well=self.is_well_fitted)
+        caveat = PARTIAL if self.is_partial else "" if self.is_well_fitted else BADLY
+        return preset_text(self.base, self.drive, self.scheme, self.settings, _remarks(self.values), spare, caveat=caveat)
 
     def to_dict(self) -> dict[str, Any]:
         """A copy as a dictionary for JSON."""
@@ -154,6 +160,7 @@ class Calibration:
             "runs": self.runs,
             "exported_bytes": self.exported_bytes,
             "flash_bytes": self.flash_bytes,
+            **({"partial": True} if self.is_partial else {}),
             "well_fitted": self.is_well_fitted,
             "fitted_rows": {"within_tolerance": self.count("fitted"), "all": self.count("fitted", "not fitted")},
             "predicted_rows": {
@@ -200,14 +207,14 @@ def calibration_of(
         seed: seed of all runs.
         fitted: outcome of the search.
         settings: fitted values, by configuration key.
-        results: simulated quantities of the fitted drive at each operating point.
+        results: simulated quantities of the fitted drive by operating point; rows at others are left out.
         runs: number of runs.
     """
     used_bytes = most_used(measurements)
     those = set(fitted_rows(measurements))
     highest = highest_rate(measurements.rows)
     rows = []
-    for row in measurements.rows:
+    for row in (row for row in measurements.rows if row.point in results):
         result = results[row.point]
         limit = bound(row, highest)
         within = None if limit is None else max(limit[0] * row.value, limit[1])

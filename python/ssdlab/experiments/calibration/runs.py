@@ -1,8 +1,11 @@
 """Runs of a simulated drive at an operating point, and the quantities measured there.
 
-Runs simulate a smaller drive: fewer dies, with fewer pages per block, and load, buffer and cores in proportion. Conditions on a die are
-kept: its share of the load, its spare space, and the number of blocks that victims are chosen from. The erase time is scaled with the pages
-of a block.
+Runs simulate a smaller drive: fewer dies, with fewer programs per block, narrower pages, and load, buffer and cores in proportion.
+Conditions on a die are kept: its share of the programs and of the host's reads, its spare space, and the number of blocks that victims are
+chosen from. The erase time is scaled with the programs of a block.
+
+Blocks need many programs: collection pads the last program of each job, and so moves a whole number of programs of each victim. With 64
+programs in a block write amplification has steps of 7 % at 4.3. Narrower pages keep blocks of many programs small.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -23,6 +26,7 @@ from typing import Any
 from ssdlab import _core
 from ssdlab.asking.plans import Setup, value_text
 from ssdlab.errors import ConfigError, Interrupted, SimulationError
+from ssdlab.experiments.calibration.journal import Journal, Simulated
 from ssdlab.experiments.calibration.measurements import FullSpeed, Pattern, Point, Probe, QuantityName
 from ssdlab.runs.batch import Job, execute, runs_at_once
 from ssdlab.runs.result import Result
@@ -31,20 +35,21 @@ __all__ = ["Candidate", "Runs", "Simulated", "flash_bytes", "run_at"]
 
 Settings = Mapping[str, Any]
 """Values by configuration key."""
-Simulated = Mapping[QuantityName, float]
 
-DIES, PROBED_DIES = 2, 4
-PAGES = 192
-"""Minimum number of dies at full speed (`DIES`) and with a probe (`PROBED_DIES`), and the approximate number of pages per block, of the
-smaller drive."""
+DIES, PROBED_DIES, SUPERBLOCK_DIES = 1, 4, 2
+"""Minimum number of dies of the smaller drive at full speed, with a probe, and at full speed with superblocks."""
+PROGRAMS, FEW_PROGRAMS = 128, 64
+"""Approximate number of programs per block of the smaller drive, and of one that has many dies (`TIGHT`, `host.slots`)."""
+NARROW = 4
+"""How many times less a page of the smaller drive holds; less often if its planes would have less than a mapping unit each."""
 STEADY_SHARE, STEADY_WARM_UP = 0.3, 0.1
 """Uniform writes to a drive preconditioned as steady: written share of the used space, and the share of it that is warm-up."""
-SKEWED_SHARE, SKEWED_WARM_UP = 4.0, 3.2
+SKEWED_SHARE, SKEWED_WARM_UP = 2.0, 1.6
 """Other writes, to a drive filled in order, which only these writes bring to steady state: written share and warm-up."""
 FILL_SHARE = 0.5
 PROBE_READS = 4_000
 """Number of reads for a probe's percentiles: forty are above the 99th."""
-TIGHT, TIGHT_PROBE_READS, TIGHT_DIES = 0.3, 20_000, 16
+TIGHT, TIGHT_PROBE_READS, TIGHT_DIES = 0.3, 10_000, 16
 """Value of `gc.pace_window` below which writes wait for collection at any load.
 
 The wait depends on the number of dies that collect at once and of waiting requests, so as many dies as a drive of a terabyte has and the
@@ -55,20 +60,14 @@ PLANE_DIES = 8
 
 Four dies are at times all in such a program, and writes wait for milliseconds where those of eight, or of sixteen, do not.
 """
-SLOTTED_PAGES = 96
-"""Approximate number of pages per block under a saturated load with a limit of commands (`host.slots`).
-
-How long a command waits for a place depends on how many places a program frees, so all dies and the threads of the load are simulated.
-Blocks half as long would cost a quarter of the rate.
-"""
 COLLECTED_SHARE = 0.005
 """Minimum share of the used space that a load below saturation writes after the warm-up, about twenty blocks.
 
 With one or two collected blocks, the number of reads that wait for collection would be left to chance.
 """
 PROBE_WARM_UP = 0.2
-SETTLING_SHARE = 0.1
-"""Share of the used space that a saturated load writes before and during measurement, since the pool of free blocks has to settle."""
+SETTLING_SHARE, SETTLED_SHARE = 0.02, 0.03
+"""Share of the used space that a saturated load writes before measurement, since the pool of free blocks has to settle, and during it."""
 UNIT = 4096
 STATES = 4
 """Maximum number of saved steady states between batches; each takes some tens of megabytes."""
@@ -133,18 +132,29 @@ class Runs:
     Args:
         seed: seed of all runs.
         workers: maximum number of runs at once (default: one per processor, or as many as fit into the free memory).
+        journal: file that keeps what was simulated, so that a search that was interrupted need not repeat its runs; `None` to keep nothing.
     """
 
-    def __init__(self, *, seed: int, workers: int | None = None) -> None:
+    def __init__(self, *, seed: int, workers: int | None = None, journal: Path | None = None) -> None:
         self.seed = seed
+        self.told: Callable[[], object] = _nothing
+        """Called again and again while runs go on, from any thread."""
         self._workers = workers
         self._known: dict[tuple[Candidate, Point], Simulated | None] = {}
-        self._steady = _SteadyDrives(workers)
+        self._journal = Journal(journal)
+        self._steady = _SteadyDrives(workers, self._tell)
 
     @property
     def done(self) -> int:
         """Number of pairs simulated so far."""
         return len(self._known)
+
+    def _tell(self) -> None:
+        self.told()
+
+    def known(self, candidate: Candidate, points: Iterable[Point]) -> dict[Point, Simulated | None]:
+        """What was simulated of a candidate so far, by operating point."""
+        return {point: self._known[candidate, point] for point in points if (candidate, point) in self._known}
 
     def at(self, wanted: Sequence[tuple[Candidate, Point]]) -> list[Simulated | None]:
         """The quantities of each candidate at its point; `None` for a drive that cannot be simulated, such as one without spare space.
@@ -153,12 +163,16 @@ class Runs:
             ssdlab.Interrupted: Ctrl-C.
             ssdlab.Error: a run failed for a reason other than its drive.
         """
-        runs: dict[tuple[Candidate, Point], tuple[Setup, float]] = {}
-        for pair in dict.fromkeys(wanted):
-            if pair not in self._known:
-                self._known[pair] = None
-                with suppress(ConfigError):
-                    runs[pair] = run_at(*pair, self.seed)
+        new = dict.fromkeys(pair for pair in wanted if pair not in self._known)
+        runs: dict[tuple[Candidate, Point], tuple[Setup, Mapping[str, float]]] = {}
+        found: dict[tuple[Candidate, Point], Simulated | None] = dict.fromkeys(new)
+        for pair in new:
+            with suppress(ConfigError):
+                setup, parts = run_at(*pair, self.seed)
+                if (kept := self._journal.of(setup, pair[0].scheme)) is None:
+                    runs[pair] = setup, parts
+                else:
+                    found[pair] = kept
         setups = self._steady.given((setup, candidate.scheme) for (candidate, _), (setup, _) in runs.items())
         jobs: list[Job] = []
         places: dict[str, tuple[Candidate, Point]] = {}
@@ -166,18 +180,25 @@ class Runs:
             with suppress(ConfigError):
                 jobs.append(Job.prepare(str(number), setup, pair[0].scheme, folder=None))
                 places[str(number)] = pair
-        batch = execute(jobs, workers=self._workers)
+        batch = execute(jobs, workers=self._workers, progress=lambda _: self._tell())
         self._steady.forget()
         for label, pair in places.items():
             result = batch.finished.get(label)
             if result is not None:
-                self._known[pair] = _simulated(pair[1], result, runs[pair][1])
+                setup, parts = runs[pair]
+                found[pair] = simulated = _simulated(pair[1], result, parts)
+                self._journal.keep(setup, pair[0].scheme, simulated)
         if batch.interrupt is not None:
             batch.raise_failure()
         for error in batch.failed.values():
             if not isinstance(error, SimulationError):
                 raise error
+        self._known |= found
         return [self._known[pair] for pair in wanted]
+
+
+def _nothing() -> None:
+    """Tells nobody."""
 
 
 class _SteadyDrives:
@@ -186,8 +207,9 @@ class _SteadyDrives:
     Runs that differ only in timing start from the same state. The results equal those of runs that prepare the drive themselves.
     """
 
-    def __init__(self, workers: int | None) -> None:
+    def __init__(self, workers: int | None, told: Callable[[], object]) -> None:
         self._folder = TemporaryDirectory(prefix="ssdlab-")
+        self._told = told
         self._workers = workers
         self._files: dict[tuple[object, ...], Path | None] = {}
         self._made = 0
@@ -231,6 +253,7 @@ class _SteadyDrives:
         def go_on(_: object) -> None:
             if stopped.is_set():
                 raise Interrupted
+            self._told()
 
         file = Path(self._folder.name) / f"{self._made + number}.state"
         try:
@@ -261,36 +284,63 @@ def _texts(settings: Settings) -> dict[str, str]:
     return {key: value_text(value) for key, value in settings.items()}
 
 
-def run_at(candidate: Candidate, point: Point, seed: int) -> tuple[Setup, float]:
-    """The run of a candidate at an operating point, and the simulated share of the drive, by which rates are scaled."""
+def run_at(candidate: Candidate, point: Point, seed: int) -> tuple[Setup, Mapping[str, float]]:
+    """The run of a candidate at an operating point, and the part of the measured rate that each of its flows has, by name.
+
+    The single flow of writes at full speed is called `load`, and that of a probe without a load `probe`.
+    """
     tree = candidate.tree()
     if isinstance(point, FullSpeed):
-        smaller, share, units = _smaller(tree, point.used_bytes, DIES)
-        load, requests, warm_up = _full_speed(point, share, units)
+        spans = tree["ftl"]["reclaim_unit"] == "superblock"
+        smaller = _smaller(tree, point.used_bytes, SUPERBLOCK_DIES if spans else DIES)
+        load, requests, warm_up = _full_speed(point, smaller)
+        parts: Mapping[str, float] = {"load": smaller.of_writes}
     else:
-        is_tight = tree["gc"]["pace"] != "none" and tree["gc"]["pace_window"] < TIGHT and not point.is_saturated
-        by_plane = tree["device"]["plane_programs"] > 1 and not point.is_saturated
+        # how long a command waits for a place depends on how many places a program frees, so that all dies are simulated
         is_slotted = tree["host"]["slots"] > 0 and point.is_saturated and point.probe_depth > 0
-        if is_slotted:
-            smaller, share, units = _smaller(tree, point.used_bytes, None, SLOTTED_PAGES)
-        else:
-            dies = TIGHT_DIES if is_tight else PLANE_DIES if by_plane else PROBED_DIES
-            smaller, share, units = _smaller(tree, point.used_bytes, dies)
+        is_tight = tree["gc"]["pace"] == "proportional" and tree["gc"]["pace_window"] < TIGHT and not point.is_saturated
+        by_plane = tree["device"]["plane_programs"] > 1 and not point.is_saturated
+        dies = None if is_slotted else TIGHT_DIES if is_tight else PLANE_DIES if by_plane else PROBED_DIES
+        smaller = _smaller(tree, point.used_bytes, dies, FEW_PROGRAMS if is_tight or is_slotted else PROGRAMS)
         reads = TIGHT_PROBE_READS if is_tight else PROBE_READS
         collected = COLLECTED_SHARE * (PROBED_DIES / PLANE_DIES if by_plane and not is_tight else 1)
-        load, requests, warm_up = _probe(point, share, units, by_thread=is_tight or is_slotted, reads=reads, collected=collected)
-    run = candidate.with_changes({**smaller, "device.overprovisioning": 1 - point.used_bytes / flash_bytes(tree), **load})
-    return Setup(device=run.device, set=run.settings, requests=requests, warm_up=warm_up, seed=seed), share
+        load, requests, warm_up, parts = _probe(point, smaller, by_thread=is_tight or is_slotted, reads=reads, collected=collected)
+    run = candidate.with_changes({**smaller.settings, "device.overprovisioning": 1 - point.used_bytes / flash_bytes(tree), **load})
+    return Setup(device=run.device, set=run.settings, requests=requests, warm_up=warm_up, seed=seed), parts
 
 
-def _smaller(tree: Mapping[str, Any], used_bytes: int, dies: int | None, long: int = PAGES) -> tuple[dict[str, Any], float, float]:
-    """Settings of the smaller drive, its share of the dies, and its used mapping units.
+@dataclass(frozen=True)
+class _Smaller:
+    """The smaller drive.
+
+    Attributes:
+        settings: its keys.
+        of_reads: its part of the host's reads: that of the dies.
+        of_writes: its part of the written bytes, less than that of the dies since its pages hold less.
+        units: used mapping units.
+    """
+
+    settings: Mapping[str, Any]
+    of_reads: float
+    of_writes: float
+    units: float
+
+    def flow(self, per_s: float, read_share: float) -> tuple[float, float]:
+        """The rate and the share of reads of a flow on the smaller drive."""
+        if self.of_reads == self.of_writes:
+            return per_s * self.of_reads, read_share
+        reads, writes = per_s * read_share * self.of_reads, per_s * (1 - read_share) * self.of_writes
+        return reads + writes, reads / (reads + writes)
+
+
+def _smaller(tree: Mapping[str, Any], used_bytes: int, dies: int | None, programs: int = PROGRAMS) -> _Smaller:
+    """The smaller drive.
 
     Args:
         tree: the configuration of the whole drive.
         used_bytes: used bytes of the whole drive.
         dies: minimum number of dies, or planes; `None` for all.
-        long: approximate number of pages per block.
+        programs: approximate number of programs per block.
     """
     device, buffer, host = tree["device"], tree["buffer"], tree["host"]
     on_chip = device["dies_per_chip"] * device["planes_per_die"]
@@ -300,30 +350,55 @@ def _smaller(tree: Mapping[str, Any], used_bytes: int, dies: int | None, long: i
         chips = min(chips, math.ceil(dies / on_chip))
     share = channels * chips / (device["channels"] * device["chips_per_channel"])
     stripe = device["pages_per_program"] * max(1, tree["ftl"]["parity_stripe"])
-    pages = min(device["pages_per_block"], max(1, round(long / stripe)) * stripe)  # whole stripes, so that the share of parity is kept
+    wanted = programs * device["pages_per_program"]
+    pages = min(device["pages_per_block"], max(1, round(wanted / stripe)) * stripe)  # whole stripes, so that the share of parity is kept
     length = pages / device["pages_per_block"]
     settings: dict[str, Any] = {
         "device.channels": channels,
         "device.pages_per_block": pages,
         "device.erase_ns": max(1, round(device["erase_ns"] * length)),
     }
+    narrow = _narrow(tree)
+    if narrow > 1:
+        settings |= _narrower(device, narrow)
     if chips != device["chips_per_channel"]:
         settings["device.chips_per_channel"] = chips
     if buffer["bytes"]:
-        settings["buffer.bytes"] = max(UNIT, round(buffer["bytes"] * share))
+        settings["buffer.bytes"] = max(UNIT, round(buffer["bytes"] * share / narrow))
     if host["slots"]:
-        settings["host.slots"] = max(1, round(host["slots"] * share))
+        settings["host.slots"] = max(1, round(host["slots"] * share / narrow))
     settings["host.cores"] = max(1, round(host["cores"] * share))
-    return settings, share, used_bytes * share * length / UNIT
+    return _Smaller(settings, share, share / narrow, used_bytes * share * length / narrow / UNIT)
 
 
-def _full_speed(point: FullSpeed, share: float, units: float) -> tuple[dict[str, Any], int, int]:
+def _narrow(tree: Mapping[str, Any]) -> int:
+    """How many times less a page of the smaller drive holds."""
+    device, unit = tree["device"], tree["ftl"]["map_unit_bytes"]
+    return math.gcd(NARROW, device["page_bytes"] // (unit * device["plane_programs"])) if unit else 1
+
+
+def _narrower(device: Mapping[str, Any], narrow: int) -> dict[str, Any]:
+    """Settings of narrower pages: transfers of a page take as long as before, and so do reads of a mapping unit with its transfer."""
+    slower = round(device["transfer_ps_per_byte"] * UNIT * (narrow - 1) / 1e3) if device["partial_reads"] else 0
+    times = {key: device[key] for key in ("read_ns", "read_ns_by_page") if device[key]}
+    return {
+        "device.page_bytes": device["page_bytes"] // narrow,
+        "device.spare_bytes": device["spare_bytes"] // narrow,
+        "device.transfer_ps_per_byte": device["transfer_ps_per_byte"] * narrow,
+        **{
+            f"device.{key}": [max(1, one - slower) for one in time] if isinstance(time, list) else max(1, time - slower)
+            for key, time in times.items()
+        },
+    }
+
+
+def _full_speed(point: FullSpeed, smaller: _Smaller) -> tuple[dict[str, Any], int, int]:
     """The settings of the writes, the number of requests, and the number of them that are warm-up."""
     pattern, size = point.pattern, max(1, point.request_bytes // UNIT)
     settings: dict[str, Any] = {
         "workload.read_share": 0.0,
         "workload.request_kb": point.request_bytes / 1024,
-        "workload.queue_depth": max(1, round(point.depth * share)),
+        "workload.queue_depth": max(1, round(point.depth * smaller.of_writes)),
         **_addresses(pattern),
     }
     if pattern.kind == "sequential":
@@ -333,7 +408,7 @@ def _full_speed(point: FullSpeed, share: float, units: float) -> tuple[dict[str,
     else:
         count, before, kind = SKEWED_SHARE, SKEWED_WARM_UP, "fill"
     settings["ftl.precondition.kind"] = kind
-    return settings, max(1_000, round(units * count / size)), round(units * before / size)
+    return settings, max(1_000, round(smaller.units * count / size)), round(smaller.units * before / size)
 
 
 def _addresses(pattern: Pattern) -> dict[str, Any]:
@@ -351,48 +426,54 @@ def _addresses(pattern: Pattern) -> dict[str, Any]:
     return {}
 
 
-def _probe(point: Probe, share: float, units: float, *, by_thread: bool, reads: int, collected: float) -> tuple[dict[str, Any], int, int]:
-    """Settings of probe and load, number of requests, and number of warm-up requests.
+def _probe(
+    point: Probe, smaller: _Smaller, *, by_thread: bool, reads: int, collected: float
+) -> tuple[dict[str, Any], int, int, dict[str, float]]:
+    """Settings of probe and load, number of requests, number of warm-up requests, and the part of the measured rate of each flow.
 
     The probe is a flow beside the load, or alone without a load. `by_thread`: each thread of the load is a flow with a queue of its own.
     `reads`: minimum number of reads of the probe. `collected`: minimum share of the used units that a load below saturation writes.
     """
     kb = point.request_bytes / 1024
-    probe = {"read_share": point.read_share, "request_kb": kb, "arrival": "fixed", "interarrival_us": 1e6 / (point.per_s * share)}
+    probe_per_s, read_share = smaller.flow(point.per_s, point.read_share)
+    probe = {"read_share": read_share, "request_kb": kb, "arrival": "fixed", "interarrival_us": 1e6 / probe_per_s}
     settings: dict[str, Any] = {"ftl.precondition.kind": "steady"}
-    seconds = reads / (point.per_s * share * point.read_share)
+    parts = {"probe": probe_per_s / point.per_s}
+    seconds = reads / (probe_per_s * read_share)
     if point.load_per_s == 0:
-        return settings | {f"workload.{key}": value for key, value in probe.items()} | {"workload.name": "probe"}, reads, 0
-    load: dict[str, Any] = {"read_share": point.load_read_share, "request_kb": kb}
+        return settings | {f"workload.{key}": value for key, value in probe.items()} | {"workload.name": "probe"}, reads, 0, parts
+    of_load, load_read_share = smaller.flow(1.0, point.load_read_share)
+    load: dict[str, Any] = {"read_share": load_read_share, "request_kb": kb}
     threads = 1
     if by_thread and point.probe_depth:
         threads = max(1, round(point.load_depth / point.probe_depth))
         # one queue per thread; requests beyond its depth wait in it, as part of their response time
-        settings |= {"host.queues": threads + 1, "host.queue_depth": max(1, round(point.probe_depth * share))}
+        settings |= {"host.queues": threads + 1, "host.queue_depth": max(1, round(point.probe_depth * smaller.of_writes))}
     if point.load_per_s is None:
-        load["queue_depth"] = max(1, round(point.load_depth * share / threads))
-        requests = units * SETTLING_SHARE * 2
-        warm_up = requests / 2
+        load["queue_depth"] = max(1, round(point.load_depth * smaller.of_writes / threads))
+        requests = smaller.units * SETTLED_SHARE
+        warm_up = smaller.units * SETTLING_SHARE
     else:
-        load |= {"arrival": "exponential", "interarrival_us": 1e6 * threads / (point.load_per_s * share)}
-        written_per_s = point.load_per_s * share * (1 - point.load_read_share) * point.request_bytes / UNIT
+        per_s = point.load_per_s * of_load
+        load |= {"arrival": "exponential", "interarrival_us": 1e6 * threads / per_s}
+        written_per_s = per_s * (1 - load_read_share) * point.request_bytes / UNIT
         if written_per_s:
-            seconds = max(seconds, collected * units / written_per_s)
-        requests = (point.per_s + point.load_per_s) * share * seconds
+            seconds = max(seconds, collected * smaller.units / written_per_s)
+        requests = (probe_per_s + per_s) * seconds
         warm_up = requests * PROBE_WARM_UP
     settings |= {"workload.name": "load", **{f"workload.{key}": value for key, value in load.items()}}
     others = [{"name": f"load-{number}", **{"queue_depth": 0, **load}} for number in range(2, threads + 1)]
     settings["workload.flows"] = [{"name": "probe", "queue_depth": 0, **probe}, *others]
-    return settings, round(requests + warm_up), round(warm_up)
+    return settings, round(requests + warm_up), round(warm_up), parts | dict.fromkeys(("load", *(one["name"] for one in others)), of_load)
 
 
-def _simulated(point: Point, result: Result, share: float) -> Simulated:
+def _simulated(point: Point, result: Result, parts: Mapping[str, float]) -> Simulated:
     """The quantities of a run, with rates scaled to the whole drive."""
     data = result.to_dict()
     if isinstance(point, FullSpeed):
-        return {"write_amplification": data["gc"]["write_amplification"], "write_iops": data["iops"] / share}
+        return {"write_amplification": data["gc"]["write_amplification"], "write_iops": data["iops"] / parts["load"]}
     flows = {flow["name"]: flow for flow in data["flows"]} if "flows" in data else {"probe": data}
-    values: dict[QuantityName, float] = {"iops": sum(flow.get("iops", 0.0) for flow in flows.values()) / share}
+    values: dict[QuantityName, float] = {"iops": sum(flow.get("iops", 0.0) / parts[name] for name, flow in flows.items())}
     for quantity, (flow, kind, name) in LATENCIES.items():
         if flow in flows and (latencies := flows[flow]["latency_ns"].get(kind)):
             values[quantity] = latencies[name] / 1e3
