@@ -232,9 +232,9 @@ def test_the_command_takes_a_row_of_any_table(ssdlab_command: Ssdlab, tmp_path: 
 def test_what_a_row_does_not_decide_is_named_and_the_rest_predicted(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text(f"{COLUMNS},phase2_until_GB,v3_GBps,fill_MBps\nMine,100,3,10,3,,D,8,82,0.4,1000\n")
     (drive,) = json.loads(ssdlab_command("cliffs", "mine.csv", "--json").out)["drives"]
-    assert [(row["what"], row["within"]) for row in drive["rows"][:2]] == [(END, True), (UNFITTED, None)]
+    assert [(row["what"], row["within"]) for row in drive["rows"]] == [(END, True), (UNFITTED, None)]
     assert drive["rows"][1]["simulated"] is None
-    assert FITTED not in [row["what"] for row in drive["rows"]]
+    assert 0 < drive["written_gb"][-1] <= 10
     text = ssdlab_command("cliffs", "mine.csv").out
     assert f"Not predicted: Mine 100 GB, {UNFITTED}: v2_GBps and die_MBps are empty" in text
 

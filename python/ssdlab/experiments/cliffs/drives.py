@@ -92,6 +92,11 @@ class Drive:
         return self.v2 is not None or self.die_rate is not None
 
     @property
+    def has_rates(self) -> bool:
+        """Whether the rates of all phases but the third, or of the only other one, are given."""
+        return self.is_rated or (self.is_whole and self.v3 is not None)
+
+    @property
     def fits(self) -> bool:
         """Whether the flash has room for what was measured to be written before anything is folded."""
         return self.until is None or self.until + (self.bits - 1) * self.cache <= self.capacity * FLASH

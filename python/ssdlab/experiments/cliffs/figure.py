@@ -41,8 +41,8 @@ def drawn(drives: Sequence[Predictions]) -> tuple[str, bytes]:
 def _panel(panel: Axes, of: Predictions) -> None:
     drive = of.drive
     panel.set_title(drive.label, fontsize="medium", loc="left", parse_math=False)
-    edges = [0.0, *of.shown.written]
-    panel.stairs(of.shown.rates, edges, color=COLOURS[0], linewidth=1.0, baseline=None, label="simulated")
+    written, rates = of.curve
+    panel.stairs(rates, [0.0, *written], color=COLOURS[0], linewidth=1.0, baseline=None, label="simulated")
     for begin, end, rate in drive.steps:
         panel.plot([begin, end], [rate, rate], color=COLOURS[1], linewidth=2.2, alpha=0.7, label="published" if begin == 0 else None)
     panel.set_xlim(0, drive.capacity)

@@ -80,8 +80,15 @@ class Predictions:
     rows: tuple[Prediction, ...]
     shown: Fill
 
+    @property
+    def curve(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Data written by the end of each part of the shown fill, and its rate; only the first phase where no other rate is given."""
+        parts = sum(end <= self.drive.cache or self.drive.has_rates for end in self.shown.written)
+        return self.shown.written[:parts], self.shown.rates[:parts]
+
     def to_dict(self) -> dict[str, Any]:
         """The predictions and the curve as a mapping."""
+        written, rates = self.curve
         return {
             "drive": self.drive.name,
             "capacity_gb": self.drive.capacity,
@@ -89,8 +96,8 @@ class Predictions:
             "units": self.shown.units,
             "folding_units": self.shown.folding or self.shown.units,
             "rows": [row.to_dict() for row in self.rows],
-            "written_gb": list(self.shown.written),
-            "rate_gb_s": list(self.shown.rates),
+            "written_gb": list(written),
+            "rate_gb_s": list(rates),
         }
 
 
@@ -124,11 +131,11 @@ def _fills(drive: Drive, first: Fill, shown: Fill) -> Iterator[Prediction]:
     if drive.is_rated:
         unknown = None if is_known or drive.v3 is not None else "v3_GBps is empty: how many planes fold is not known"
         yield _row(UNFITTED, "MB/s", first.rate * 1e3, published, BOUND if is_known else None, unknown or (why if is_known else None))
-    elif drive.v3 is None or not drive.is_whole:
+    elif not drive.has_rates and published is not None:
         yield _row(UNFITTED, "MB/s", None, published, None, "v2_GBps and die_MBps are empty: how fast dies are is not known")
-    if drive.v3 is not None:
+    if drive.v3 is not None and drive.has_rates:
         yield _row(THIRD, "MB/s", None if shown.v3 is None else shown.v3 * 1e3, drive.v3 * 1e3, None)
-        if first.v3 is not None and (drive.is_rated or drive.is_whole):
+        if first.v3 is not None:
             yield _row(FITTED, "MB/s", shown.rate * 1e3, published, BOUND, why)
 
 
