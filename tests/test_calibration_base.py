@@ -211,3 +211,29 @@ def test_a_table_that_is_named_and_says_nothing_of_a_drive_is_refused(here: Path
     assert "device" in message
     message = ssdlab_command("calibrate", "measured.csv", "missing.csv", "--base", "base.toml").failed(1)
     assert "missing.csv: cannot read" in message
+
+
+def test_a_preset_draws_what_its_data_sheet_says(here: Path, ssdlab_command: Ssdlab) -> None:
+    """Writes in order that keep all dies busy draw the active power, a drive at rest the idle one."""
+    in_order = "mine,sequential,,,empty,65536,8,0.004,{rate},1\n"
+    (here / "measured.csv").write_text(MEASURED + in_order.format(rate=10_000))
+    (here / "drives.csv").write_text("device,idle_W,active_W,capacity_GB\nmine,2,6,0.0043\n")
+    found = calibrate([here / "measured.csv", here / "drives.csv"], base=str(here / "base.toml"), jobs=1)
+    device = found.preset()
+    energy = tomllib.loads(device)["energy"]
+    dies, page_bytes = 2, Candidate(str(here / "base.toml"), SCHEME).tree()["device"]["page_bytes"]
+    program_ns = tomllib.loads(device)["device"]["program_ns"]
+    busy = min(dies, 10_000 * 65_536 / 1e9 / (page_bytes / program_ns))
+    assert energy == {
+        "idle_mw": 2_000.0,
+        "program_mw": pytest.approx(4_000 / busy, rel=1e-3),
+        "erase_mw": energy["program_mw"],
+        "read_mw": pytest.approx(0.8 * energy["program_mw"], rel=1e-3),
+    }
+    (here / "mine.toml").write_text(device)
+    writes = ["--set", "workload.read_share=0", "--set", "workload.sequential_share=1", "--set", "workload.request_kb=64"]
+    run = ssdlab_command("run", "--device", "mine.toml", "--scheme", SCHEME, *writes, "--requests", "400", "--json", cwd=here)
+    data = run.json()["energy"]
+    assert data["total_j"] / data["idle_j"] * 2.0 == pytest.approx(6.0, rel=0.25)
+    (here / "drives.csv").write_text("device,idle_W,active_W,capacity_GB\nmine,7,6,0.0043\n")
+    assert "line 2, active_W = 6" in ssdlab_command("calibrate", "measured.csv", "drives.csv", cwd=here).failed(2)

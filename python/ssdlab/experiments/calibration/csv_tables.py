@@ -12,7 +12,17 @@ from typing import NamedTuple
 
 from ssdlab.checks import few
 from ssdlab.errors import UsageError
-from ssdlab.experiments.calibration.measurements import FullSpeed, Measurement, Measurements, Pattern, Point, Probe, QuantityName, averaged
+from ssdlab.experiments.calibration.measurements import (
+    FullSpeed,
+    Measurement,
+    Measurements,
+    Pattern,
+    Point,
+    Power,
+    Probe,
+    QuantityName,
+    averaged,
+)
 from ssdlab.system.folders import file_errors
 
 __all__ = ["check_named", "drives_in", "is_table", "read", "tables_in"]
@@ -45,6 +55,8 @@ LATENCIES: Mapping[str, QuantityName] = {
 }
 CAPACITIES = (("user_capacity_GiB", GIB), ("capacity_GB", 1e9))
 """Columns that state the capacity of a drive, and the bytes of their units."""
+POWERS = ("idle_W", "active_W")
+"""Columns with the power of a drive by its data sheet: idle, and while it writes in order at full speed."""
 WRITES_NEED = ("pattern", "initial_state", "block_bytes", "queue_depth_total", "used_GiB")
 LOADS_NEED = (
     *("pattern", "block_bytes", "queue_depth_total", "used_share_of_capacity"),
@@ -97,6 +109,7 @@ _KINDS: Mapping[str, _Kind] = {
     "used_GiB": _above_0(1_000_000, "GiB"),
     "user_capacity_GiB": _above_0(1_000_000, "GiB"),
     "capacity_GB": _above_0(1_000_000, "GB"),
+    **dict.fromkeys(POWERS, _above_0(1_000, "W")),
     "block_bytes": _whole(512, 64 << 20, 512),
     "queue_depth_total": _whole(1, 65_536),
 }
@@ -220,7 +233,7 @@ def read(paths: Iterable[Path], drive: str) -> Measurements:
     found: list[Measurement] = []
     for table in tables:
         found += _measured(table, capacity)
-    return Measurements(drive, averaged(found), sum((table.left_out for table in tables), Counter()))
+    return Measurements(drive, averaged(found), sum((table.left_out for table in tables), Counter()), _power(tables))
 
 
 def _measured(table: _Table, capacity: float | None) -> list[Measurement]:
@@ -323,6 +336,18 @@ def _capacity(tables: Iterable[_Table]) -> float | None:
 def _stated(table: _Table, line: int, row: Mapping[str, str]) -> float | None:
     values = [(table.number(line, row, column), unit) for column, unit in CAPACITIES]
     return next((value * unit for value, unit in values if value is not None), None)
+
+
+def _power(tables: Iterable[_Table]) -> Power | None:
+    """The power of the drive's data sheet; `None` unless a table has both."""
+    for table in tables:
+        for line, row in table.rows:
+            idle, active = (table.number(line, row, column) for column in POWERS)
+            if idle is not None and active is not None:
+                if idle >= active:
+                    raise UsageError(f"{table.path}, line {line}, active_W = {row['active_W']}: expected more than idle_W, {row['idle_W']}")
+                return Power(idle, active)
+    return None
 
 
 def _used_whole(table: _Table, line: int, row: Mapping[str, str]) -> float | None:

@@ -8,7 +8,7 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-__all__ = ["QUANTITIES", "FullSpeed", "Measurement", "Measurements", "Pattern", "Point", "Probe", "Quantity", "averaged"]
+__all__ = ["QUANTITIES", "FullSpeed", "Measurement", "Measurements", "Pattern", "Point", "Power", "Probe", "Quantity", "averaged"]
 
 
 @dataclass(frozen=True)
@@ -163,6 +163,13 @@ class Measurement:
     spread: float = 0.0
 
 
+class Power(NamedTuple):
+    """What a drive draws by its data sheet, W: idle, and while it writes in order at full speed."""
+
+    idle_w: float
+    active_w: float
+
+
 @dataclass(frozen=True)
 class Measurements:
     """All rows of a drive, and the reasons for rows that were left out.
@@ -171,11 +178,13 @@ class Measurements:
         drive: name of the drive.
         rows: one row for each quantity at each point, averaged over repeats.
         left_out: number of unused rows of the files, by reason.
+        power: what the drive draws by its data sheet; `None` if unknown.
     """
 
     drive: str
     rows: tuple[Measurement, ...]
     left_out: Mapping[str, int]
+    power: Power | None = None
 
     def at(self, quantity: QuantityName) -> list[Measurement]:
         """The rows of one quantity."""

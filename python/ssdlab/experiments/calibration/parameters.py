@@ -24,7 +24,7 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import Any, Literal
 
-from ssdlab.experiments.calibration.measurements import FullSpeed, Point, Probe
+from ssdlab.experiments.calibration.measurements import FullSpeed, Point, Power, Probe
 from ssdlab.experiments.calibration.runs import flash_bytes
 
 __all__ = [
@@ -38,10 +38,12 @@ __all__ = [
     "PARAMETERS",
     "PASSING",
     "PLANES",
+    "POWER",
     "READING",
     "SLOTS",
     "Choice",
     "Parameter",
+    "power_settings",
     "settings_of",
     "speaks",
     "value_at",
@@ -53,6 +55,9 @@ Values = Mapping[str, float]
 """Values of parameters, by name."""
 Speaks = Literal["full speed", "saturated", "below saturation"]
 CAPACITY = "capacity_gb"
+POWER = "power"
+READ_DRAWS = 0.8
+"""Power of a die that reads, of that of one that programs, as public simulators have it."""
 AS_BASE = "as in the base"
 """The alternative of a choice that keeps the base's values."""
 ALL: frozenset[Speaks] = frozenset({"full speed", "saturated", "below saturation"})
@@ -260,6 +265,7 @@ KEYS: Mapping[str, str] = MappingProxyType(
         "gc.pace_window": "pacing",
         "device.plane_programs": "planes",
         "host.slots": "slots",
+        **dict.fromkeys(("energy.idle_mw", "energy.program_mw", "energy.erase_mw", "energy.read_mw"), POWER),
     }
 )
 """Name of the calibrated value that sets a key, by configuration key."""
@@ -281,3 +287,26 @@ def settings_of(values: Values, choices: Mapping[str, str], tree: Tree) -> dict[
         if choice.name in choices:
             found |= choice.alternatives.get(choices[choice.name], {})  # `AS_BASE` sets no keys
     return found
+
+
+def power_settings(power: Power, tree: Tree, in_order_per_us: float | None) -> dict[str, Any]:
+    """The keys of a drive that draws by its data sheet what it does when idle, and when it writes in order at full speed.
+
+    What is above idle is that of the planes that program: all, or as many as the measured rate keeps busy.
+
+    Args:
+        power: the data sheet.
+        tree: the configuration of the drive.
+        in_order_per_us: measured rate of writes in order, bytes per us; `None` if unknown.
+    """
+    device = tree["device"]
+    planes = device["channels"] * device["chips_per_channel"] * device["dies_per_chip"] * device["planes_per_die"]
+    each_per_us = device["page_bytes"] * device["pages_per_program"] / (device["program_ns"] / 1e3)
+    busy = planes if in_order_per_us is None else min(planes, in_order_per_us / each_per_us)
+    program_mw = round((power.active_w - power.idle_w) * 1e3 / busy, 1)
+    return {
+        "energy.idle_mw": round(power.idle_w * 1e3, 1),
+        "energy.program_mw": program_mw,
+        "energy.erase_mw": program_mw,
+        "energy.read_mw": round(program_mw * READ_DRAWS, 1),
+    }

@@ -11,8 +11,8 @@ from typing import Any
 from ssdlab import _core
 from ssdlab.experiments.calibration.compared import Compared, Verdict
 from ssdlab.experiments.calibration.fitting import MARGIN, Fitted
-from ssdlab.experiments.calibration.measurements import Measurements, Point
-from ssdlab.experiments.calibration.parameters import CHOICES, PARAMETERS, value_at
+from ssdlab.experiments.calibration.measurements import FullSpeed, Measurements, Point
+from ssdlab.experiments.calibration.parameters import CHOICES, PARAMETERS, POWER, power_settings, value_at
 from ssdlab.experiments.calibration.preset import preset_text
 from ssdlab.experiments.calibration.rule import bound, fitted_rows, highest_rate
 from ssdlab.experiments.calibration.runs import Candidate, Simulated, flash_bytes
@@ -211,6 +211,8 @@ def calibration_of(
         runs: number of runs.
     """
     used_bytes = most_used(measurements)
+    if measurements.power is not None:
+        settings = {**settings, **power_settings(measurements.power, base.with_changes(settings).tree(), _in_order_per_us(measurements))}
     those = set(fitted_rows(measurements))
     highest = highest_rate(measurements.rows)
     rows = []
@@ -233,6 +235,12 @@ def calibration_of(
         flash_bytes=flash_bytes(base.with_changes(settings).tree()),
         settings=settings,
     )
+
+
+def _in_order_per_us(measurements: Measurements) -> float | None:
+    """The largest rate of writes in order, bytes per us; `None` without such rows."""
+    rows = [row for row in measurements.at("write_iops") if isinstance(row.point, FullSpeed) and row.point.pattern.kind == "sequential"]
+    return max((row.value * row.point.request_bytes / 1e6 for row in rows), default=None)
 
 
 def most_used(measurements: Measurements) -> int:
@@ -274,7 +282,7 @@ def _how_sure(error: float) -> str:
 
 
 def _remarks(values: Sequence[Value]) -> dict[str, str]:
-    remarks = {}
+    remarks = {POWER: "by the data sheet: idle, and writes in order at full speed, of which all above idle is that of programs"}
     for value in values:
         if not value.is_determined:
             text = f"not determined ({value.why}): the drive that the calibration began with, or chance, had a say"
