@@ -169,6 +169,7 @@ class Fit:
         used_bytes: int,
     ) -> None:
         self._rows = rows
+        self._plain = [row for row in rows if not COLLECTION.is_told_by(row.point)]
         self._waits = waits
         self._report = told
         self._runs = runs
@@ -189,7 +190,7 @@ class Fit:
         Raises:
             ssdlab.Interrupted: Ctrl-C.
         """
-        plain = [row for row in self._rows if not COLLECTION.is_told_by(row.point)]
+        plain = self._plain
         first = {choice.name: choice.of(self._tree) for choice in CHOICES}
         parity, doubts = self._parity()
         doubts |= dict.fromkeys(self._chips, "no row tells apart more dies from faster ones")
@@ -222,7 +223,7 @@ class Fit:
 
     def _began(self, doing: str, begin: float, end: float) -> None:
         """A step begins that takes the work from one share to another."""
-        best = "" if self.best is None else f"; so far {self._near(self.best)} of {len(self._rows)} rows near enough"
+        best = "" if self.best is None else f"; so far {self._near(self.best)} near enough"
         self._begin, self._before = begin, self._runs.done
         self._doing, self._share, self._end = f"fitting {doing}{best}" if end < 1 else f"simulating {doing}{best}", begin, end
         self._report(self._doing, begin)
@@ -234,14 +235,16 @@ class Fit:
         self._report(self._doing, self._share)
 
     def _found(self, fitted: Fitted) -> Fitted:
-        """A step has ended with this drive."""
+        """A step has ended with this drive, whose rows the next one needs, too, but for those that take long."""
+        self.simulated(fitted, list(dict.fromkeys(row.point for row in self._plain)))
         self.best = fitted
         return fitted
 
-    def _near(self, fitted: Fitted) -> int:
+    def _near(self, fitted: Fitted) -> str:
         """The number of fitted rows within their tolerance, of those that were simulated."""
         results = self.known(fitted, dict.fromkeys(row.point for row in self._rows))
-        return sum(abs(_difference(row, results.get(row.point))) <= 1 for row in self._rows)
+        rows = [row for row in self._rows if row.point in results]
+        return f"{sum(abs(_difference(row, results[row.point])) <= 1 for row in rows)} of {len(rows)} rows"
 
     def settings(self, fitted: Fitted) -> dict[str, Any]:
         """The fitted values as configuration keys."""
@@ -433,7 +436,7 @@ class Fit:
         rows = [row for row in self._rows if choice.is_told_by(row.point)]
         if not rows:
             return fitted
-        plain = [row for row in self._rows if not COLLECTION.is_told_by(row.point)]
+        plain = self._plain
         taken = fitted.choices[choice.name]
         others = _others(choice, fitted)
         if not search:
@@ -465,8 +468,9 @@ class Fit:
         found = {taken: (self._loss(rows, fitted) + self._wait_loss(waits, fitted), fitted)}
         for name in PLANES.alternatives:
             if name != taken:
-                other = replace(fitted, choices={**fitted.choices, PLANES.name: name})
-                other = self._search(rows, self._spread(rows, other), of=READING, longest=SHORT)
+                other = self._spread(rows, replace(fitted, choices={**fitted.choices, PLANES.name: name}))
+                if self._loss(rows, other) < WORTH * self._loss(rows, fitted):
+                    other = self._search(rows, other, of=READING, longest=SHORT)
                 found[name] = (self._loss(rows, other) + self._wait_loss(waits, other), other)
         return self._taken(PLANES, fitted, found)
 
