@@ -60,8 +60,8 @@ STEADY = (
     "the measured one was written until its rate was steady."
 )
 FILLED = (
-    "The simulated drive is filled in order, and then twice what is in use is written, the last fifth of it counted. Uniform writes "
-    "begin on a drive that is prepared as steady."
+    "The simulated drive is filled in order, and then written at random: twice what is in use, or eight times if both of two zones are "
+    "written, the end of it counted. Uniform writes and those by Zipf's law begin on a drive that is prepared as steady."
 )
 EMPTY = "Half of what is in use is written, a third of that before counting begins. The measured writes went on to its end."
 LOADED = (

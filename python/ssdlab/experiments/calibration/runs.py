@@ -45,7 +45,10 @@ NARROW = 4
 STEADY_SHARE, STEADY_WARM_UP = 0.3, 0.1
 """Uniform writes to a drive preconditioned as steady: written share of the used space, and the share of it that is warm-up."""
 SKEWED_SHARE, SKEWED_WARM_UP = 2.0, 1.6
-"""Other writes, to a drive filled in order, which only these writes bring to steady state: written share and warm-up."""
+"""Other writes: written share and warm-up. By Zipf's law they begin on a steady drive, else it takes long until rare writes have mixed its
+blocks; with a part of the addresses that is never written again on a drive filled in order, which stays so."""
+COLD_SHARE, COLD_WARM_UP = 8.0, 7.6
+"""As `SKEWED_SHARE`, of writes to two zones, on a drive filled in order. They are as many as were measured, since rates still fall."""
 FILL_SHARE = 0.5
 PROBE_READS = 4_000
 """Number of reads for a probe's percentiles: forty are above the 99th."""
@@ -406,7 +409,9 @@ def _full_speed(point: FullSpeed, smaller: _Smaller) -> tuple[dict[str, Any], in
     elif pattern.kind == "uniform":
         count, before, kind = STEADY_SHARE, STEADY_WARM_UP, "steady"
     else:
-        count, before, kind = SKEWED_SHARE, SKEWED_WARM_UP, "fill"
+        has_cold = pattern.kind == "zones" and pattern.hot_access < 1
+        count, before = (COLD_SHARE, COLD_WARM_UP) if has_cold else (SKEWED_SHARE, SKEWED_WARM_UP)
+        kind = "steady" if pattern.kind == "zipf" else "fill"
     settings["ftl.precondition.kind"] = kind
     return settings, max(1_000, round(smaller.units * count / size)), round(smaller.units * before / size)
 
