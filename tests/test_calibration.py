@@ -394,7 +394,7 @@ def test_the_window_of_the_base_is_compared_whatever_it_is() -> None:
             return {"load_write_mean_us": 10.0 if settings.get("gc.pace_window", "0.1") == "0.1" else 5_000.0}
 
     waits = [under_load("load_write_mean_us", load, 10.0) for load in (2e4, 4e4)]
-    base = Candidate("7450-max-like", SCHEME)
+    base = Candidate(BASE, SCHEME).with_changes({"gc.pace_window": 0.1})
     fit = Fit((), waits, base, Waiting(), lambda _, __: None, used_bytes=USED[1])
     values, _, _ = random_drive(0)
     choices = {choice.name: choice.of(base.tree()) for choice in CHOICES}

@@ -66,12 +66,13 @@ def test_what_no_row_speaks_of_stays_as_it_is_in_the_base(here: Path) -> None:
 
 
 def test_each_choice_begins_with_what_the_base_has() -> None:
-    def of(device: str) -> dict[str, str]:
-        return {choice.name: choice.of(Candidate(device, SCHEME).tree()) for choice in CHOICES}
+    def of(device: str, **changes: Any) -> dict[str, str]:
+        tree = Candidate(device, SCHEME).with_changes({key.replace("_", ".", 1): value for key, value in changes.items()}).tree()
+        return {choice.name: choice.of(tree) for choice in CHOICES}
 
     first = {choice.name: next(iter(choice.alternatives)) for choice in CHOICES}
     assert of("nvme-tlc-superpage-2023") == first
-    assert of("7450-max-like") == first | {"collection": "fifo, apart", "pacing": "0.1"}
+    assert of("nvme-tlc-superpage-2023", gc_victim="fifo", gc_pace_window=0.1) == first | {"collection": "fifo, apart", "pacing": "0.1"}
     assert of("bux2011")["collection"] == "greedy, shared"
 
 

@@ -46,8 +46,8 @@ is a device preset; use it with the scheme `nvme`.
 
 Of the six values of each drive that were searched for, at most two are determined. Together they
 give the response times and rates below. A single one of the others is no fact about the drive.
-The values were found while the first of equal chips took every write; the rows are of the drives as
-they are now, with chips that take turns ([dynamic allocation](../model/placement.md)).
+Those of the D7-P5520 and the PE8110 were found, and their rows simulated, with smaller drives of fewer
+programs in a block, and while the first of equal chips took every write.
 """
 MISSED = """
 A drive is called badly fitted if fewer than four fifths of either kind of row are as they should
@@ -90,11 +90,9 @@ writes or *shared* with them.
   of them in the mean, so that at times reads wait on the host. In all measured rows of both drives
   reads are slow exactly where one write in a hundred waits longer than 9.5 ms. No simulated write
   waits so long there, and no read is slow.
-- **7450 MAX, skewed writes: explained by how blocks are collected, in part.** `superblocks, greedy` was
-  taken: it is nearest for the fitted rows, with writes to a part of the drive that are 2 to 7 % off. Where
-  the other part is written, too, it is far too fast: 72 % for 90 % of writes to a tenth, 190 % for 95 % to
-  a twentieth. Before, `fifo, apart` had been taken, with which other rows were missed. None of the ways
-  that are tried does all.
+- **7450 MAX, skewed writes: explained by how blocks are collected, and for how long.** With `superblocks,
+  greedy` all writes to two zones are 4 to 10 % too fast after eight drive writes. After two, 95 % of
+  writes to a twentieth of the drive were 190 % too fast, since rare writes had not mixed the blocks yet.
 - **7450 MAX, uniform writes to the full drive are 6 % too fast: the cost of collection.** Write
   amplification is right within 1.2 % at all seven uses of the drive, so that it is the rate of programs:
   from half to all of the drive in use the measured one falls from 1.42 to 1.23 GB/s, the simulated one to
