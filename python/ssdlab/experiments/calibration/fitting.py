@@ -516,7 +516,7 @@ class Fit:
         """The best alternative if it is clearly better than the present one, else the present one."""
         taken = fitted.choices[choice.name]
         best = min(found, key=lambda name: found[name][0])
-        if found[best][0] < BETTER * found[taken][0]:
+        if found[best][0] < min(BETTER * found[taken][0], found[taken][0] - MARGIN):
             taken = best
         losses = {name: loss - found[taken][0] for name, (loss, _) in found.items() if name != taken}
         return replace(found[taken][1], losses={**fitted.losses, choice.name: losses})
