@@ -96,6 +96,19 @@ def test_runs_of_another_drive_are_not_taken_from_a_journal(here: Path) -> None:
     assert len(journal.read_text().splitlines()) == 3
 
 
+def test_a_drive_of_twice_the_size_does_not_take_rates_from_the_journal_of_the_smaller_one(here: Path) -> None:
+    """With twice the dies, buffer and requests its run is the same; its rates are twice as high."""
+    drive = Candidate(str(here / "base.toml"), api.SCHEME)
+    device, buffer = drive.tree()["device"], drive.tree()["buffer"]
+    larger = drive.with_changes({"device.channels": 2 * device["channels"], "buffer.bytes": 2 * buffer["bytes"]})
+    pairs = [(one, FullSpeed(Pattern("uniform"), times * 4_000_000, 4096, times * 64)) for one, times in ((drive, 1), (larger, 2))]
+    found = [Runs(seed=1, journal=here / "runs.jsonl").at([pair])[0] for pair in pairs]
+    assert found[0] is not None
+    assert found[1] is not None
+    assert found[1]["write_amplification"] == found[0]["write_amplification"]
+    assert found[1]["write_iops"] == pytest.approx(2 * found[0]["write_iops"])
+
+
 def test_ctrl_c_leaves_files_and_the_same_command_goes_on(here: Path, ssdlab_command: Ssdlab) -> None:
     words = ["calibrate", "measured.csv", "--base", str(here / "base.toml"), "--jobs", "1", "--out", "mine.toml", "--json"]
     started = subprocess.Popen(

@@ -1,7 +1,8 @@
 """A file that keeps the runs of a calibration, so that one that was interrupted goes on where it stopped.
 
 A search without chance asks for the same runs again: what it has simulated is read from the file. A run is known by its whole
-configuration, its length and seed, and the version of ssdlab, so that a file of other measurements or of another base does no harm.
+configuration, its length and seed, the part of the measured rates that it has, and the version of ssdlab, so that a file of other
+measurements or of another base does no harm.
 """
 
 from __future__ import annotations
@@ -45,19 +46,26 @@ class Journal:
                 self._read(line)
             self._before = "" if text.endswith("\n") or not text else "\n"
 
-    def of(self, setup: Setup, scheme: str) -> Simulated | None:
-        """What a run has shown; `None` if it is not known."""
-        return self._known.get(_name(setup, scheme)) if self._known else None
+    def of(self, setup: Setup, scheme: str, parts: Mapping[str, float]) -> Simulated | None:
+        """What a run has shown, with rates of the whole drive; `None` if it is not known. `parts`: as in `keep`."""
+        return self._known.get(_name(setup, scheme, parts)) if self._known else None
 
-    def keep(self, setup: Setup, scheme: str, simulated: Simulated) -> None:
+    def keep(self, setup: Setup, scheme: str, parts: Mapping[str, float], simulated: Simulated) -> None:
         """Keeps what a run has shown.
+
+        Args:
+            setup: the run.
+            scheme: its scheme.
+            parts: the part of the measured rate that each of its flows has. Of two drives of different size the same run may be the smaller
+                drive, and their rates differ.
+            simulated: what it has shown, with rates of the whole drive.
 
         Raises:
             FileError: the file cannot be written.
         """
         if self._file is None:
             return
-        line = json.dumps({"run": _name(setup, scheme), "simulated": simulated})
+        line = json.dumps({"run": _name(setup, scheme, parts), "simulated": simulated})
         with file_errors("write", self._file), self._file.open("a", encoding="utf-8") as file:
             file.write(self._before + line + "\n")
         self._before = ""
@@ -71,8 +79,9 @@ class Journal:
             return
 
 
-def _name(setup: Setup, scheme: str) -> str:
+def _name(setup: Setup, scheme: str, parts: Mapping[str, float]) -> str:
     """A name that differs between runs that may differ."""
     options = setup.options
-    text = "\n".join([_core.version(), setup.build(scheme).json(), *(str(options[key]) for key in ("requests", "warm_up", "seed"))])
+    length = (str(options[key]) for key in ("requests", "warm_up", "seed"))
+    text = "\n".join([_core.version(), setup.build(scheme).json(), *length, json.dumps(parts, sort_keys=True)])
     return sha256(text.encode()).hexdigest()[:NAME_DIGITS]

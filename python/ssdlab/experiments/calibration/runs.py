@@ -172,7 +172,7 @@ class Runs:
         for pair in new:
             with suppress(ConfigError):
                 setup, parts = run_at(*pair, self.seed)
-                if (kept := self._journal.of(setup, pair[0].scheme)) is None:
+                if (kept := self._journal.of(setup, pair[0].scheme, parts)) is None:
                     runs[pair] = setup, parts
                 else:
                     found[pair] = kept
@@ -190,7 +190,7 @@ class Runs:
             if result is not None:
                 setup, parts = runs[pair]
                 found[pair] = simulated = _simulated(pair[1], result, parts)
-                self._journal.keep(setup, pair[0].scheme, simulated)
+                self._journal.keep(setup, pair[0].scheme, parts, simulated)
         if batch.interrupt is not None:
             batch.raise_failure()
         for error in batch.failed.values():
