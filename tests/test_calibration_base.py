@@ -12,8 +12,8 @@ import ssdlab
 from conftest import BASE_FILE, MEASURED, Ssdlab
 from ssdlab.experiments.calibration.api import SCHEME, calibrate, measurements_of
 from ssdlab.experiments.calibration.fitting import Fit, Fitted
-from ssdlab.experiments.calibration.measurements import FullSpeed, Measurement, Measurements, Pattern, Point, Probe
-from ssdlab.experiments.calibration.parameters import CHOICES, PARAMETERS
+from ssdlab.experiments.calibration.measurements import FullSpeed, Measurement, Measurements, Pattern, Point, Power, Probe
+from ssdlab.experiments.calibration.parameters import CHOICES, PARAMETERS, power_settings
 from ssdlab.experiments.calibration.preset import preset_text
 from ssdlab.experiments.calibration.rule import bound, fitted_rows
 from ssdlab.experiments.calibration.runs import Candidate, Runs
@@ -238,3 +238,33 @@ def test_a_preset_draws_what_its_data_sheet_says(here: Path, ssdlab_command: Ssd
     assert data["total_j"] / data["idle_j"] * 2.0 == pytest.approx(6.0, rel=0.25)
     (here / "drives.csv").write_text("device,idle_W,active_W,capacity_GB\nmine,7,6,0.0043\n")
     assert "line 2, active_W = 6" in ssdlab_command("calibrate", "measured.csv", "drives.csv", cwd=here).failed(2)
+
+
+def test_a_program_draws_less_where_a_share_of_programs_holds_parity() -> None:
+    """Parity is programmed beside what the host writes: with one program of two, twice as many planes are busy."""
+    base = Candidate("nvme-tlc-superpage-2023", SCHEME)
+    drives = {stripe: base.with_changes({"ftl.parity_stripe": stripe, "device.overprovisioning": 0.6}).tree() for stripe in (0, 2, 11)}
+    drawn = {stripe: power_settings(Power(5.0, 15.0), drive, 100.0) for stripe, drive in drives.items()}
+    assert drawn[2]["energy.program_mw"] == pytest.approx(drawn[0]["energy.program_mw"] / 2, abs=0.1)
+    assert drawn[11]["energy.program_mw"] == pytest.approx(drawn[0]["energy.program_mw"] * 10 / 11, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("sheet", "message"),
+    [
+        ("mine,2,\n", "line 2: only one of idle_W and active_W: expected both, or neither"),
+        ("mine,2,6\nmine,2,7\n", "two powers of a drive: 2 and 6 W"),
+        ("mine,2,6\nmine,8,7\n", "line 3, active_W = 7: expected more than idle_W, 8"),
+    ],
+)
+def test_a_power_that_is_half_given_or_given_twice_is_refused(here: Path, sheet: str, message: str) -> None:
+    (here / "drives.csv").write_text(f"device,idle_W,active_W\n{sheet}")
+    with pytest.raises(ssdlab.UsageError, match=message):
+        measurements_of([here / "measured.csv", here / "drives.csv"], None)
+
+
+def test_a_table_may_have_powers_and_nothing_else(here: Path) -> None:
+    (here / "drives.csv").write_text("device,idle_W,active_W\nmine,2,6\nmine,2,6\nother,1,\n")
+    found = measurements_of([here / "measured.csv", here / "drives.csv"], None)
+    assert found.power == (2, 6)
+    assert found.left_out == {}

@@ -149,9 +149,9 @@ class _Table:
         return _full_speed if writes else _under_load if loads else None
 
     @property
-    def states_capacity(self) -> bool:
-        """Whether the table has capacities but no measurements."""
-        return any(column in self.columns for column, _ in CAPACITIES)
+    def is_data_sheet(self) -> bool:
+        """Whether the table has capacities or powers of drives."""
+        return any(column in self.columns for column in (*(column for column, _ in CAPACITIES), *POWERS))
 
     def of(self, drive: str) -> _Table:
         """A copy of the table with only the rows of one drive."""
@@ -205,7 +205,7 @@ def check_named(paths: Iterable[Path]) -> None:
     """
     for table in _tables(paths):
         table.check_columns(["device"])
-        if table.reader is None and not table.states_capacity:
+        if table.reader is None and not table.is_data_sheet:
             raise UsageError(f"{table.path}: no measurements: expected {_MEASURED}, next to {few(table.columns, MOST_SHOWN)}")
 
 
@@ -217,7 +217,8 @@ def drives_in(paths: Iterable[Path]) -> dict[str, None]:
 def read(paths: Iterable[Path], drive: str) -> Measurements:
     """Reads the rows of one drive, averaged over repeats.
 
-    Tables without measurements are skipped, except for a capacity in them (`drives.csv`). A table that is given twice counts once.
+    Tables without measurements are skipped, except for a capacity and a power in them (`drives.csv`). A table that is given twice counts
+    once.
 
     Args:
         paths: files of the tables.
@@ -241,7 +242,7 @@ def _measured(table: _Table, capacity: float | None) -> list[Measurement]:
     reader = table.reader
     if not table.has_drives:
         table.left_out[f"{table.path.name}: a whole table without the column device"] += 1
-    elif reader is None and not table.states_capacity and table.rows:
+    elif reader is None and not table.is_data_sheet and table.rows:
         table.left_out[f"{table.path.name}: a table without what is measured"] += len(table.rows)
     if reader is None or not table.rows:
         return []
@@ -339,15 +340,24 @@ def _stated(table: _Table, line: int, row: Mapping[str, str]) -> float | None:
 
 
 def _power(tables: Iterable[_Table]) -> Power | None:
-    """The power of the drive's data sheet; `None` unless a table has both."""
+    """The power of the drive's data sheet; `None` without one."""
+    found: tuple[Power, str] | None = None
     for table in tables:
         for line, row in table.rows:
+            place = f"{table.path}, line {line}"
             idle, active = (table.number(line, row, column) for column in POWERS)
-            if idle is not None and active is not None:
-                if idle >= active:
-                    raise UsageError(f"{table.path}, line {line}, active_W = {row['active_W']}: expected more than idle_W, {row['idle_W']}")
-                return Power(idle, active)
-    return None
+            if idle is None and active is None:
+                continue
+            if idle is None or active is None:
+                raise UsageError(f"{place}: only one of {' and '.join(POWERS)}: expected both, or neither")
+            if idle >= active:
+                raise UsageError(f"{place}, active_W = {active:g}: expected more than idle_W, {idle:g}")
+            if found is not None and found[0] != (idle, active):
+                (before, after), first = found
+                both = f"{before:g} and {after:g} W ({first}), and {idle:g} and {active:g} W ({place})"
+                raise UsageError(f"two powers of a drive: {both}: expected one")
+            found = found or (Power(idle, active), place)
+    return None if found is None else found[0]
 
 
 def _used_whole(table: _Table, line: int, row: Mapping[str, str]) -> float | None:

@@ -292,7 +292,7 @@ def settings_of(values: Values, choices: Mapping[str, str], tree: Tree) -> dict[
 def power_settings(power: Power, tree: Tree, in_order_per_us: float | None) -> dict[str, Any]:
     """The keys of a drive that draws by its data sheet what it does when idle, and when it writes in order at full speed.
 
-    What is above idle is that of the planes that program: all, or as many as the measured rate keeps busy.
+    What is above idle is that of the planes that program: all, or as many as the measured rate keeps busy, with those that program parity.
 
     Args:
         power: the data sheet.
@@ -301,7 +301,9 @@ def power_settings(power: Power, tree: Tree, in_order_per_us: float | None) -> d
     """
     device = tree["device"]
     planes = device["channels"] * device["chips_per_channel"] * device["dies_per_chip"] * device["planes_per_die"]
-    each_per_us = device["page_bytes"] * device["pages_per_program"] / (device["program_ns"] / 1e3)
+    stripe = tree["ftl"]["parity_stripe"]
+    of_data = 1 - 1 / stripe if stripe else 1.0
+    each_per_us = of_data * device["page_bytes"] * device["pages_per_program"] / (device["program_ns"] / 1e3)
     busy = planes if in_order_per_us is None else min(planes, in_order_per_us / each_per_us)
     program_mw = round((power.active_w - power.idle_w) * 1e3 / busy, 1)
     return {
