@@ -264,6 +264,7 @@ def test_rows_that_cannot_be_used_are_named(ssdlab_command: Ssdlab, tmp_path: Pa
         (f"{COLUMNS},drive\nMine,100,3,10,3,1,D,4,Other\n", [], "2 columns are named drive: expected one"),
         (f"{COLUMNS},v3_GBs\nMine,100,3,10,3,1,D,4,1\n", [], "v3_GBs"),
         (f"{COLUMNS}\nMine,1,000,3,10,3,1,D,4\n", [], "line 2: more values than columns"),
+        (f"{COLUMNS},phase2_until_GB\nMine,100,3,10,3,1,D,4,5\n", [], "line 2, phase2_until_GB = 5: expected at least slc_GB, 10"),
         (f"{COLUMNS}\nMine,100,2.5,10,3,1,D,4\n", [], "line 2, bits = 2.5: expected a whole number from 2 to 4"),
         (f"{COLUMNS}\nMine,100,3,40,3,1,D,4\n", [], "line 2, slc_GB = 40: 33.3 GB of the 100 fit at one bit per cell"),
         (f"{COLUMNS}\nMine,100000,3,10,3,1,D,4\n", [], "Mine: 6,248 planes on 4 channels: expected at most 1,024 each (channels)"),

@@ -249,6 +249,9 @@ def _drive(row: _Columns, place: str) -> Drive:
     if kind in DYNAMIC and cache > capacity / bits * FLASH:
         most = f"{capacity / bits:,.3g} GB of the {capacity:,g}"
         raise UsageError(f"{place}, slc_GB = {cache:g}: {most} fit at one bit per cell into cells of {bits} bits: expected at most that")
+    until = row.number("phase2_until_GB", 0.01, capacity, "GB")
+    if until is not None and until < cache:
+        raise UsageError(f"{place}, phase2_until_GB = {until:g}: expected at least slc_GB, {cache:g}: all that was written by then")
     die_mbps = row.number("die_MBps", 0.1, 10_000, "MB/s")
     fill = row.number("fill_MBps", 1, 100_000, "MB/s")
     drive = Drive(
@@ -259,7 +262,7 @@ def _drive(row: _Columns, place: str) -> Drive:
         cache=cache,
         v1=row.needed("v1_GBps", 0.01, 100, "GB/s"),
         v2=row.number("v2_GBps", 0.001, 100, "GB/s"),
-        until=row.number("phase2_until_GB", 0.01, capacity, "GB"),
+        until=until,
         v3=row.number("v3_GBps", 0.001, 100, "GB/s"),
         fill=None if fill is None else fill / 1e3,
         dies=row.whole("dies_derived", 1024),
