@@ -52,6 +52,7 @@ def test_an_object_lasts_from_its_first_arrival_to_its_last_completion(tmp_path:
     assert (found.parts, found.objects) == (2, 3)
     assert found.object == Times(mean=pytest.approx((50 + 70 + 109) / 3), p50=70, p99=109, max=109)
     assert found.part == Times(mean=pytest.approx(176 / 6), p50=20, p99=60, max=60)
+    assert found.arrival_spread == 100
     assert ssdlab.fan_in(run, 2, flow="b").object == Times(109, 109, 109, 109)
     one = log(tmp_path / "one.parquet", rows, flows=False)
     assert ssdlab.fan_in(one, 7).object.max == 201
@@ -75,6 +76,15 @@ def test_a_burst_waits_for_its_slowest_part() -> None:
     assert found.object.p50 > found.part.p50
     assert found.object.max == found.part.max
     assert ssdlab.fan_in(run, 1).object == found.part
+    assert found.arrival_spread == ssdlab.fan_in(run, PARTS // 2).arrival_spread == 0
+
+
+def test_objects_with_parts_of_two_bursts_are_told_by_the_spread_of_arrivals() -> None:
+    run = ssdlab.run(device="demo-4g", set=READS, requests=400, log_requests=True)
+    arrivals = sorted(set(run.requests.to_pydict()["arrival_ns"]))
+    between = max(after - before for before, after in zip(arrivals[::2], arrivals[1::2], strict=True))
+    assert ssdlab.fan_in(run, 2 * PARTS).arrival_spread == between
+    assert ssdlab.fan_in(run, PARTS - 3).arrival_spread > 0
 
 
 def test_what_has_no_objects_is_refused(tmp_path: Path) -> None:

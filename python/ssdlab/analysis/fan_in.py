@@ -1,7 +1,8 @@
 """Objects that are read in several parts: the time until all parts have come, from a request log.
 
 A key-value cache of a language model, a striped file or a shard of an index is read by several requests at once, and is of use when the
-slowest has completed: with n parts the mean of objects is near the 1 - 1/n quantile of parts.
+slowest has completed. With n parts that do not depend on one another the median of objects is the quantile 2^(-1/n) of parts, since all
+of them have to be faster.
 """
 
 from __future__ import annotations
@@ -42,19 +43,23 @@ class FanIn:
         objects: number of objects.
         object: from the arrival of the first part to the completion of the last one.
         part: response times of the parts.
+        arrival_spread: the longest time from the arrival of the first part of an object to that of its last part, ns. It is 0 where parts
+            arrive together; if not, times of objects contain that wait.
     """
 
     parts: int
     objects: int
     object: Times
     part: Times
+    arrival_spread: int
 
 
 def fan_in(result: Logged, parts: int, *, flow: str | None = None) -> FanIn:
     """The time until all parts of an object have been read.
 
     Each `parts` successive reads of a flow, in order of arrival, are an object. Let them arrive together with
-    `workload.arrival = "burst"` and `workload.burst_length = parts`, in a flow of reads only. Objects with a part in the warm-up, and parts
+    `workload.arrival = "burst"` and `workload.burst_length = parts`, in a flow of reads only: else an object can
+    have parts of two bursts, which `FanIn.arrival_spread` tells. Objects with a part in the warm-up, and parts
     at the end that make no whole object, are left out.
 
     Args:
@@ -69,16 +74,17 @@ def fan_in(result: Logged, parts: int, *, flow: str | None = None) -> FanIn:
         raise UsageError("this run kept no request log: run it with log_requests=True (--log-requests)")
     whole("parts", parts, least=1)
     found = list(_objects(result, parts, None if flow is None else text("flow", flow)))
-    objects = sum(len(times) for times, _ in found)
+    objects = sum(len(times) for times, _, _ in found)
     if objects == 0:
         raise UsageError(f"parts = {parts}: no object of so many reads after the warm-up: expected fewer parts, or more requests")
     import numpy as np  # noqa: PLC0415 (it takes longer than many runs)
 
-    return FanIn(parts, objects, _times(np.concatenate([times for times, _ in found])), _times(np.concatenate([each for _, each in found])))
+    times, each, spreads = (np.concatenate(columns) for columns in zip(*found, strict=True))
+    return FanIn(parts, objects, _times(times), _times(each), int(spreads.max()))
 
 
-def _objects(result: Logged, parts: int, named: str | None) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Times of the objects and of their parts, for each flow."""
+def _objects(result: Logged, parts: int, named: str | None) -> Iterator[tuple[NDArray[np.int64], ...]]:
+    """Times of the objects, times of their parts, and the time over which parts of each object arrive, for each flow."""
     import pyarrow.compute as pc  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
 
@@ -93,8 +99,9 @@ def _objects(result: Logged, parts: int, named: str | None) -> Iterator[tuple[ND
         whole_ones = len(rows) // parts * parts
         arrival, response, early = (_grid(rows[column], whole_ones, parts) for column in ("arrival_ns", "response_ns", "warm_up"))
         kept = ~early.any(axis=1)
-        times = (arrival + response).max(axis=1) - arrival.min(axis=1)
-        yield times[kept], response[kept].reshape(-1)
+        first = arrival.min(axis=1)
+        times, spreads = (arrival + response).max(axis=1) - first, arrival.max(axis=1) - first
+        yield times[kept], response[kept].reshape(-1), spreads[kept]
 
 
 def _grid(column: Any, count: int, parts: int) -> NDArray[Any]:
