@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +55,8 @@ def test_what_was_found_before_is_partial(here: Path, monkeypatch: pytest.Monkey
         calibrated(here)
     partial = stopped.value.finished["partial"]
     assert partial.is_partial
+    assert not replace(whole, rows=(), is_partial=True).is_well_fitted
+    assert replace(whole, rows=()).is_well_fitted
     assert partial.to_dict()["partial"] is True
     assert "partial" not in whole.to_dict()
     assert 0 < len(partial.rows) <= len(whole.rows)
@@ -74,13 +77,21 @@ def test_a_calibration_goes_on_from_its_journal(here: Path, monkeypatch: pytest.
         calibrated(here, journal=journal)
     kept = journal.read_text().splitlines()
     assert 5 < len(kept) < len(other.read_text().splitlines())
-    journal.write_text("\n".join(kept) + '\n{"run": "a line that was cut o')
+    journal.write_bytes("\n".join(kept).encode() + b'\n{"run": "a line that was \xff cut o')
     monkeypatch.setattr(Stopped, "after", 10**9)
     again = calibrated(here, journal=journal)
     assert again.to_dict() == whole.to_dict()
-    cut, *added = journal.read_text().splitlines()[len(kept) :]
+    cut, *added = journal.read_text(errors="replace").splitlines()[len(kept) :]
     assert cut.endswith("cut o")
     assert sorted([*kept, *added]) == sorted(other.read_text().splitlines())
+
+
+@pytest.mark.parametrize("name", ["measured.csv", "base.toml"])
+def test_a_journal_is_not_what_the_calibration_reads(here: Path, name: str) -> None:
+    before = (here / name).read_text()
+    with pytest.raises(ssdlab.UsageError, match=f"{name} is what the run reads"):
+        calibrated(here, journal=here / name)
+    assert (here / name).read_text() == before
 
 
 def test_runs_of_another_drive_are_not_taken_from_a_journal(here: Path) -> None:

@@ -18,6 +18,7 @@ from ssdlab.experiments.calibration.parameters import KEYS, value_at
 from ssdlab.experiments.calibration.result import Calibration, calibration_of, most_used
 from ssdlab.experiments.calibration.rule import fitted_rows, waiting_rows
 from ssdlab.experiments.calibration.runs import Candidate, Runs
+from ssdlab.runs.batch import check_apart
 
 __all__ = ["BASE", "SCHEME", "calibrate", "measurements_of"]
 
@@ -66,7 +67,10 @@ def calibrate(
     if find_spec("scipy") is None:
         raise UsageError("calibration needs SciPy: pip install 'ssdlab[calibrate]'")
     workers = None if jobs is None else whole("jobs", jobs, least=1)
-    runs = Runs(seed=whole("seed", seed), workers=workers, journal=None if journal is None else Path(path("journal", journal)))
+    kept = None if journal is None else Path(path("journal", journal))
+    if kept is not None:
+        check_apart([*places, *([base] if base.endswith(".toml") else [])], [kept])
+    runs = Runs(seed=whole("seed", seed), workers=workers, journal=kept)
     rows = fitted_rows(found)
     if not rows:
         left = "; ".join(f"{count} left out: {reason}" for reason, count in found.left_out.items())

@@ -41,7 +41,7 @@ class Journal:
         self._before = ""
         if file is not None and file.exists():
             with file_errors("read", file):
-                text = file.read_text(encoding="utf-8")
+                text = file.read_text(encoding="utf-8", errors="replace")  # a crash can leave any bytes
             for line in text.splitlines():
                 self._read(line)
             self._before = "" if text.endswith("\n") or not text else "\n"
@@ -71,7 +71,7 @@ class Journal:
         self._before = ""
 
     def _read(self, line: str) -> None:
-        """Reads a line; one that was cut off is no run."""
+        """Reads a line; one that was cut off or damaged is no run."""
         try:
             entry = json.loads(line)
             self._known[entry["run"]] = cast("Simulated", {name: float(value) for name, value in entry["simulated"].items()})

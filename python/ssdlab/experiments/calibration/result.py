@@ -118,10 +118,11 @@ class Calibration:
     def is_well_fitted(self) -> bool:
         """Whether at least 80 % of the fitted rows are within their tolerance and of the predictions within their bound.
 
-        If not, the real drive has a mechanism that the model lacks, and predictions are not reliable.
+        If not, the real drive has a mechanism that the model lacks, and predictions are not reliable. A partial result never is: rows are
+        missing, and the search has not ended.
         """
         shares = (self.fitted_share, self.predicted_share)
-        return all(share is None or share >= WELL for share in shares)
+        return not self.is_partial and all(share is None or share >= WELL for share in shares)
 
     @property
     def misfit(self) -> str:
