@@ -96,7 +96,7 @@ def test_bursts_of_a_trace_on_a_scaled_drive_are_remarked(device: str, gap_us: i
 
 
 @pytest.mark.parametrize(
-    ("changed", "expected"), [({}, ""), ({"device.planes_per_die": 2, "scheduler.order": "fcfs"}, "several pools in a die and")]
+    ("changed", "expected"), [({"device.planes_per_die": 2}, ""), ({"slc.dynamic_blocks": 2}, "writes to blocks in SLC mode")]
 )
 def test_pacing_by_room_says_where_it_falls_short(changed: dict[str, Any], expected: str) -> None:
     result = ssdlab.run(device="nvme-4g", scheme="nvme", requests=200, set={"gc.pace": "room", **changed})

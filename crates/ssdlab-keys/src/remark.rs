@@ -236,7 +236,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "room-falls-short",
         severity: Severity::Warning,
-        rule: "`gc.pace = \"room\"` with several pools in a die, placement, superblocks, blocks in SLC mode, or `scheduler.order = \"fcfs\"`.",
+        rule: "`gc.pace = \"room\"` with superblocks, blocks in SLC mode, or a write buffer on blocks that can fail.",
     },
     Code {
         name: "same-result",

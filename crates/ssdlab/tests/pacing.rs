@@ -3,7 +3,9 @@
 
 use crate::common::{one_die, plan, simulation};
 use crate::timelines::{Case, Stage, array, bus, changed, filled, pages, play_all, read, write};
-use ssdlab::config::{Allocation, Buffer, Config, Drain, Frontier, Order, Pace, PoolScope, PreconditionKind, Priority, Scope, Trigger};
+use ssdlab::config::{
+    Address, Allocation, Buffer, Config, Drain, Frontier, Order, Pace, Placement, PoolScope, PreconditionKind, Priority, Scope, Trigger,
+};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::{Control, Plan, Simulation, run};
 use ssdlab::stats::{Part, RunResult};
@@ -319,6 +321,43 @@ fn saturated(change: impl FnOnce(&mut Config)) -> RunResult {
 
 fn pace(config: &mut Config) {
     config.gc.pace = Pace::Proportional;
+}
+
+/// Pacing by room gives more writes a second than credit, and shorter stalls than no pacing, also with hot and cold writes apart, of which one has
+/// room and the other none. With several pools in a die, of which one may owe while another has the step that was ready first, half as long.
+#[test]
+fn pacing_by_room_knows_several_pools_and_streams() {
+    let planes = |c: &mut Config| (c.device.channels, c.device.planes_per_die) = (1, 4);
+    let streams = |c: &mut Config| {
+        (c.workload.address, c.workload.hot_share, c.workload.hot_access) = (Address::HotCold, 0.1, 0.9);
+        c.ftl.placement = Placement::HotCold;
+    };
+    for (change, part) in [(&planes as &dyn Fn(&mut Config), 2), (&streams, 1)] {
+        let [room, credit, free] = [Pace::Room, Pace::Proportional, Pace::None].map(|pace| {
+            saturated(|c| {
+                change(c);
+                (c.gc.pace, c.buffer.bytes, c.device.overprovisioning) = (pace, 64 * 4096, 0.28);
+            })
+        });
+        let [by_room, unpaced] = [&room, &free].map(|result| result.write_stall_ns_max.expect("there are writes"));
+        let [fast, slow] = [&room, &credit].map(|result| result.iops.expect("a run has a rate"));
+        println!("by room {by_room} ns and {fast} a second, by credit {slow}, without pacing {unpaced} ns");
+        assert!(part * by_room < unpaced && fast > slow, "{by_room} ns and {fast} a second, by credit {slow}, without pacing {unpaced} ns");
+        assert!(room.counters["steps_owed"] > 1_000, "{:?}", room.counters);
+    }
+}
+
+/// Moves that are owed hold writes, and no reads: with `scheduler.order = "fcfs"` those that came later go on.
+#[test]
+fn reads_pass_writes_that_are_held() {
+    let [room, free] = [Pace::Room, Pace::None].map(|pace| {
+        saturated(|c| {
+            (c.scheduler.order, c.workload.read_share, c.gc.pace, c.buffer.bytes) = (Order::Fcfs, 0.5, pace, 64 * 4096);
+        })
+    });
+    let [held, mean] = [&room, &free].map(|result| result.latency_ns.read.as_ref().expect("there are reads").mean);
+    println!("reads take {held} ns, {mean} without pacing");
+    assert!(held < 2.0 * mean && room.counters["steps_owed"] > 1_000, "{held} ns, and {mean} without pacing");
 }
 
 /// The longest that one write may have to wait: for the operation in service on the die, the erase, the moves that earn a page, a step that goes

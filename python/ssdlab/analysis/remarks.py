@@ -218,15 +218,14 @@ def of_pacing(config: RunData) -> Iterator[Remark]:
     gc, ftl, slc = config.get("gc", {}), config.get("ftl", {}), config.get("slc", {})
     if gc.get("pace") != "room":
         return
+    can_fail = any(config["wear"][key] > 0 for key in ("endurance", "program_fails_ppm", "erase_fails_ppm"))
     short = {
-        "several pools in a die": config["device"]["planes_per_die"] > 1 and ftl["pool"] == "plane",
-        "several streams of writes": ftl["placement"] != "none",
         "superblocks": ftl["reclaim_unit"] != "block",
-        "blocks in SLC mode": slc["static_blocks"] + slc["dynamic_blocks"] > 0,
-        "scheduler.order = fcfs": config["scheduler"]["order"] == "fcfs",
+        "writes to blocks in SLC mode": slc["static_blocks"] + slc["dynamic_blocks"] > 0,
+        "a write buffer on blocks that can fail": config["buffer"]["bytes"] > 0 and can_fail,
     }
     if found := [what for what, holds in short.items() if holds]:
-        sentence = f"gc.pace = room falls short with {' and '.join(found)}: writes or reads may wait as long as without pacing, or longer."
+        sentence = f"gc.pace = room falls short with {' and '.join(found)}: writes may wait for longer than with gc.pace = proportional."
         yield Remark("room-falls-short", WARNING, "latency_ns", sentence, "Compare with gc.pace = proportional.")
 
 

@@ -514,10 +514,14 @@ impl Ftl {
         u64::from(self.blocks.free_count(pool)) * u64::from(pages) + u64::from(taken + open) + self.static_room(pool)
     }
 
-    /// Pages (mapping units) left in the open blocks that the host fills in a pool, outside of an SLC cache.
-    pub fn room_of_host(&self, pool: PoolId) -> u32 {
-        let host = self.pools[pool.index()].host_stream(0);
-        (host..host + self.streams.host_classes).map(|stream| self.room_of_stream(pool, stream)).sum()
+    /// Pages (mapping units) left in the open block that a class of host writes fills in a pool.
+    pub fn room_of_host(&self, pool: PoolId, class: Class) -> u32 {
+        self.room_of_stream(pool, self.pools[pool.index()].host_stream(class))
+    }
+
+    /// Pages (mapping units) left in the open blocks that page moves fill in a pool, also in those that its superblocks have for them.
+    pub fn open_to_moves(&self, pool: PoolId) -> u32 {
+        (0..self.streams.move_classes).map(|class| self.room_of_stream(pool, self.streams.moves + class)).sum()
     }
 
     /// Host writes and page moves fill the same blocks.

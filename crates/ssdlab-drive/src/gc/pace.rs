@@ -33,8 +33,8 @@ pub struct Ahead {
     pub pages: i64,
 }
 
-/// With a write buffer: pages that GC may earn for each page programmed, at the normal rate; twice as many at most.
-const BUFFERED_RATE: i64 = 4;
+/// With `gc.pace = "room"`: the most pages that GC earns for each page programmed, at the normal rate.
+const FASTEST: i64 = 16;
 
 /// A whole page in the accounts of [`Pace::owes`].
 pub const WHOLE: i64 = 1 << 16;
@@ -51,6 +51,9 @@ pub struct Pace {
     owed: Vec<i64>,
     /// With `gc.pace = "room"`: pages of a pool that the write buffer holds on average, at most a window; 0 without a buffer.
     buffered: i64,
+    /// With `gc.pace = "room"`: page moves that a page of the host may owe at the normal rate, or those that free one page, if these are more. Twice as
+    /// many at most.
+    moves: i64,
     /// By account: pages of writes that have come in and have no page in flash yet. Not counted with a write buffer.
     let_in: Vec<u32>,
     /// By account: number of its pools that are short of free blocks. With 0 the account is full.
@@ -76,6 +79,7 @@ impl Pace {
             credit: vec![window; if by_drive { 1 } else { pools as usize }],
             owed: Vec::new(),
             buffered: 0,
+            moves: 0,
             let_in: vec![0; if by_drive { 1 } else { pools as usize }],
             short: vec![0; if by_drive { 1 } else { pools as usize }],
             is_short: vec![false; pools as usize],
@@ -86,10 +90,11 @@ impl Pace {
         }
     }
 
-    /// Accounts for `gc.pace = "room"`. `window`: pages of a pool over which the debt of a program rises. `buffered`: pages of a pool that the
-    /// write buffer holds on average (0 without a buffer); more than a window counts as a window.
-    pub fn by_room(pools: u32, window: i64, buffered: i64) -> Self {
-        Pace { owed: vec![0; pools as usize], buffered: buffered.min(window), ..Pace::new(pools, window, false) }
+    /// Accounts for `gc.pace = "room"`. `window`: pages of a pool over which the debt of a program rises. `buffered`: pages that a pool may be short
+    /// of while its writes wait in the write buffer (0 without a buffer); more than a window counts as a window. `moves`: page moves that a page
+    /// of the host may owe at the normal rate; or those that free one page, if these are more. Twice as many at most.
+    pub fn by_room(pools: u32, window: i64, buffered: i64, moves: i64) -> Self {
+        Pace { owed: vec![0; pools as usize], buffered: buffered.min(window), moves, ..Pace::new(pools, window, false) }
     }
 
     /// Programs owe what the room of their pool says, and no write waits for credit.
@@ -98,13 +103,17 @@ impl Pace {
         !self.owed.is_empty()
     }
 
+    /// Pages that GC may earn at the normal rate for each page programmed in a pool with such jobs, in parts of [`WHOLE`].
+    pub fn rate(&self, ahead: Ahead) -> i64 {
+        (self.moves * WHOLE * (ahead.pages - ahead.valid) / ahead.valid.max(1)).clamp(WHOLE, FASTEST * WHOLE)
+    }
+
     /// What each page owes that is programmed for the host, in parts of [`WHOLE`] of the moves that free one. `due`: the pages that jobs have to
-    /// earn until the host can program more than `room`. `pools`: of how many pools they are.
-    pub fn share(&self, due: i64, room: i64, pools: i64) -> i64 {
+    /// earn until the host can program more than `room`. `pools`: of how many pools they are. `rate`: as of [`Pace::rate`].
+    pub fn share(&self, due: i64, room: i64, pools: i64, rate: i64) -> i64 {
         let (window, due) = (pools * self.window, due - pools * self.buffered);
-        // A write waits for a place in the buffer, which any die may free, so one die may collect for longer at a time.
-        let rate = if self.buffered > 0 { BUFFERED_RATE } else { 1 };
-        ((due + window - rate * room).max(0) * rate * WHOLE / window).min(2 * rate * WHOLE)
+        let short = (due + window) * WHOLE - rate * room;
+        (short.max(0) / window).min(2 * WHOLE) * rate / WHOLE
     }
 
     /// The programs of a pool owe moves to its job.
@@ -116,6 +125,15 @@ impl Pace {
     /// A program of `pages` begins, each of which owes `share` parts of [`WHOLE`] of the moves that free one.
     pub fn owes(&mut self, pool: PoolId, pages: u32, share: i64) {
         self.owed[pool.index()] += i64::from(pages) * share;
+        self.limit_debt(pool);
+    }
+
+    /// A pool owes no more than its jobs and one more like them are to earn. Between two jobs it owes what it did.
+    fn limit_debt(&mut self, pool: PoolId) {
+        let Ahead { due, valid, pages, .. } = self.ahead(pool);
+        if let Some(owed) = self.owed.get_mut(pool.index()).filter(|_| pages > 0) {
+            *owed = (*owed).min((due.max(0) + pages - valid) * WHOLE);
+        }
     }
 
     /// What the jobs of a pool still have to do.
@@ -211,6 +229,7 @@ impl Pace {
     /// Call when the pool's job starts, with `valid` pages to move out of a block whose erase makes `pages` free.
     pub fn job_starts(&mut self, pool: PoolId, pages: u32, valid: u32) {
         self.jobs[pool.index()] = Earned { pages, valid, is_ahead: true, ..Earned::default() };
+        self.limit_debt(pool);
     }
 
     /// Earns credit for `pages` more that the pool's job has moved: each earns its share of the pages that its victim gains.
@@ -275,7 +294,9 @@ impl Pace {
         if let Some(owed) = self.owed.get_mut(pool.index()) {
             // A move may pay more than is owed: the rest is kept. Pages earned while the host does not write are room, not credit.
             let paid = more.max(0) * WHOLE;
-            *owed = (*owed - paid).max(-paid);
+            if paid > 0 {
+                *owed = (*owed - paid).max(-paid);
+            }
             return;
         }
         self.credit[account] = (self.credit[account] + more).min(self.window);
@@ -404,22 +425,33 @@ mod tests {
         assert_eq!(pace.credit(POOL), 0);
     }
 
-    /// Without a buffer a page owes nothing while the room is what is due and the window, a whole one if it is what is due, and two at most. With a
-    /// buffer for 20 pages that much less is due, and one owes four where a quarter of that is left.
+    /// A page owes nothing while the room is what is due and the window, a whole one if it is what is due, and two at most. With a buffer for 20 pages
+    /// that much less is due. Where moves earn four pages each as easily as one, it owes four with a quarter of the room.
     #[test]
     fn what_a_page_owes_rises_as_room_sinks() {
-        let (bare, buffered) = (Pace::by_room(1, 40, 0), Pace::by_room(1, 40, 20));
-        assert_eq!([200, 140, 120, 100, 80, 60, 0].map(|room| 2 * bare.share(100, room, 1) / WHOLE), [0, 0, 1, 2, 3, 4, 4]);
-        assert_eq!([60, 30, 25, 20, 0].map(|room| buffered.share(100, room, 1) / WHOLE), [0, 0, 2, 4, 8]);
-        assert_eq!(Pace::by_room(2, 20, 10).share(100, 25, 2) / WHOLE, 2, "two pools have twice of both");
-        assert_eq!(Pace::by_room(1, 40, 900).share(100, 15, 1) / WHOLE, 4, "a large buffer counts as much as the window");
+        let (bare, buffered) = (Pace::by_room(1, 40, 0, 0), Pace::by_room(1, 40, 20, 0));
+        assert_eq!([200, 140, 120, 100, 80, 60, 0].map(|room| 2 * bare.share(100, room, 1, WHOLE) / WHOLE), [0, 0, 1, 2, 3, 4, 4]);
+        assert_eq!([120, 80, 0].map(|room| buffered.share(100, room, 1, WHOLE) / WHOLE), [0, 1, 2]);
+        assert_eq!([60, 30, 25, 20, 0].map(|room| buffered.share(100, room, 1, 4 * WHOLE) / WHOLE), [0, 0, 2, 4, 8]);
+        assert_eq!(Pace::by_room(2, 20, 10, 0).share(100, 80, 2, WHOLE) / WHOLE, 1, "two pools have twice of both");
+        assert_eq!(Pace::by_room(1, 40, 900, 0).share(100, 60, 1, WHOLE) / WHOLE, 1, "a large buffer counts as much as the window");
+    }
+
+    /// Six moves of a victim with a valid page in two earn six pages, of one with three in four two; one whose moves earn less than a sixth of a
+    /// page still earns a page for each that the host programs, and one without valid pages 16. Without a buffer each earns one.
+    #[test]
+    fn jobs_that_are_cheap_may_earn_faster() {
+        let (pace, bare) = (Pace::by_room(1, 40, 20, 6), Pace::by_room(1, 40, 0, 0));
+        let ahead = |valid| Ahead { pages: 12, valid, ..Ahead::default() };
+        assert_eq!([6, 9, 11, 0].map(|valid| pace.rate(ahead(valid)) / WHOLE), [6, 2, 1, 16]);
+        assert_eq!([6, 9, 11, 0].map(|valid| bare.rate(ahead(valid)) / WHOLE), [1; 4]);
     }
 
     /// A pool owes one page and a half. Its job of 10 pages, of which 5 are valid, earns one with a move, and two at once with the next two, of which
-    /// one and a half are kept. What a pool owes that is not short any more is forgotten.
+    /// one and a half are kept. It owes no more than its job and another like it earn, and nothing once it is not short any more.
     #[test]
     fn moves_pay_what_a_pool_owes() {
-        let mut pace = Pace::by_room(2, 1, 0);
+        let mut pace = Pace::by_room(2, 1, 0, 0);
         [POOL, PoolId(1)].into_iter().for_each(|pool| pace.set_short(pool, true));
         pace.job_starts(POOL, 10, 5);
         assert_eq!(pace.ahead(POOL), Ahead { to_move: 5, due: 5, valid: 5, pages: 10 });
@@ -433,6 +465,12 @@ mod tests {
         assert_eq!(pace.owed[0], -WHOLE, "no more is kept than was earned at once");
         pace.erased(POOL);
         assert_eq!(pace.ahead(POOL), Ahead::default());
+        pace.job_starts(POOL, 10, 8);
+        pace.owes(POOL, 9, WHOLE);
+        assert_eq!(pace.owed[0], 4 * WHOLE, "no more than this job and another earn");
+        pace.job_starts(POOL, 10, 10);
+        assert!(!pace.is_owed(POOL), "moves of this job earn nothing");
+        pace.job_starts(POOL, 10, 5);
         pace.owes(POOL, 9, WHOLE);
         pace.set_short(POOL, false);
         assert!(!pace.is_owed(POOL));

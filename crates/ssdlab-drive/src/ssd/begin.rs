@@ -207,6 +207,7 @@ impl Ssd {
         let allocated = self.ftl.allocate_host(pool, self.transactions[id].class);
         self.transactions[id].ppn = allocated.ppn;
         pace::pages_taken(self, pool, self.geometry().units_per_program);
+        pace::program_begins(self, pool, allocated.class, allocated.ppn);
         self.write_begins(pool);
         self.probes.note(now, &self.ftl, Event::HostProgram(allocated.ppn, self.transactions[id].version));
         self.probes.count().redirected_writes += u64::from(allocated.redirected);

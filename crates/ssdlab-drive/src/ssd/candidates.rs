@@ -1,7 +1,7 @@
 //! What could begin on a die: the next host operation and the next GC step. Operations that the arbiter calls not eligible are left out.
 
 use super::Ssd;
-use super::mechanisms::{advance, merge, wear};
+use super::mechanisms::{advance, merge, pace, wear};
 use crate::arbiter::eligible;
 use crate::flash::Phase;
 use crate::ftl::Class;
@@ -421,9 +421,9 @@ impl Ssd {
                 || wear::is_read_only(self))
     }
 
-    /// Order of GC steps: a pool in S3 first, then the step that became ready first.
-    fn gc_order(&self, pool: PoolId) -> (bool, Option<Ready>) {
-        (self.gc.states.urgent(pool).is_none(), self.gc.job(pool).map(Job::ready))
+    /// Order of GC steps: a pool in S3 first, then one whose moves are owed, then the step that became ready first.
+    fn gc_order(&self, pool: PoolId) -> (bool, bool, Option<Ready>) {
+        (self.gc.states.urgent(pool).is_none(), !pace::is_owed(self, pool), self.gc.job(pool).map(Job::ready))
     }
 
     /// The suspended GC operation of the die, or else, of the steps of its jobs that may begin, the one that became ready first.

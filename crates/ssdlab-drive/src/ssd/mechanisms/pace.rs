@@ -1,10 +1,11 @@
 //! Pacing (`gc.pace`): which writes may come in, and the credit that GC earns for them, or which steps of GC go before programs of writes.
 
+use crate::ftl::Class;
 use crate::gc::{Ahead, Job, Pace, WHOLE};
 use crate::rules::BurstRule;
 use crate::ssd::Ssd;
-use crate::ssd::mechanisms::advance;
-use ssdlab_base::units::{DieId, Lpn, Ns, PoolId};
+use crate::ssd::mechanisms::{accepted, advance};
+use ssdlab_base::units::{DieId, Lpn, Ns, PoolId, Ppn};
 use ssdlab_keys::config::{Allocation, Config, Pace as PaceBy};
 use ssdlab_keys::geometry::Geometry;
 
@@ -22,11 +23,22 @@ pub(in crate::ssd) fn of(config: &Config, geometry: &Geometry) -> Option<Box<Pac
         PaceBy::None => None,
         PaceBy::Proportional => Some(Box::new(Pace::new(pools, window, by_drive))),
         PaceBy::Room => {
-            let buffered = config.buffer_units().min(geometry.exported_units.into()) / u64::from(pools);
-            Some(Box::new(Pace::by_room(pools, window, buffered as i64)))
+            let places = config.buffer_units().min(geometry.exported_units.into());
+            // What a pool owes holds the writes of all pools of its die.
+            let of_die = (pools / geometry.dies).max(1);
+            // Half of its share of the buffer: several pools may be short at a time.
+            let buffered = places / u64::from(2 * pools * of_die);
+            // A write waits for a place in the buffer, which any die frees, so each may collect for longer at a time. Without a buffer it waits for its
+            // own, and superblocks over all dies hold all.
+            let waits_for_any = places > 0 && geometry.dies.min(pools / geometry.pools.per_group.get()) > 1;
+            let moves = if waits_for_any { MOVES / i64::from(of_die) } else { 0 };
+            Some(Box::new(Pace::by_room(pools, window, buffered as i64, moves)))
         }
     }
 }
+
+/// With a write buffer: page moves that all pools of a die may owe for a page of the host at the normal rate; twice as many at most.
+const MOVES: i64 = 8;
 
 /// Number of jobs after the present one for which the room of a pool is predicted, with victims as full as the present one.
 const JOBS_AHEAD: i64 = 3;
@@ -139,35 +151,35 @@ pub(in crate::ssd) fn is_owed(ssd: &Ssd, pool: PoolId) -> bool {
     ssd.pace.as_ref().is_some_and(|pace| pace.is_owed(ssd.geometry().lead_pool(pool)))
 }
 
-/// Debt of a page that is programmed for the host in a pool, or in the group whose first pool it is: moves that free so many parts of
-/// [`WHOLE`] page.
-fn share(ssd: &Ssd, lead: PoolId) -> i64 {
+/// Debt of a page of data that the host programs for a class of writes, in a pool or in the group whose first pool it is: moves that free so many
+/// parts of [`WHOLE`] page.
+fn share(ssd: &Ssd, lead: PoolId, class: Class) -> i64 {
     let pace = ssd.pace.as_ref().expect("writes are paced");
+    let ahead @ Ahead { to_move, due, valid, pages } = pace.ahead(lead);
+    if pages <= valid {
+        // Moves earn nothing.
+        return 0;
+    }
     let (mut pools, mut open, mut of_moves) = (0, 0, 0);
     for part in ssd.group_of(lead) {
         pools += 1;
-        open += i64::from(ssd.ftl.room_of_host(part));
-        of_moves += i64::from(ssd.ftl.room_of_moves(part));
+        open += i64::from(ssd.ftl.room_of_host(part, class));
+        of_moves += i64::from(ssd.ftl.open_to_moves(part));
     }
-    let Ahead { to_move, due, valid, pages } = pace.ahead(lead);
-    let programmed = pools * i64::from(ssd.geometry().units_per_block.get());
-    if pages > 0 {
-        // In pages of data, without parity.
-        (open, of_moves) = (open * pages / programmed, of_moves * pages / programmed);
-    }
-    let free = ssd.ftl.free_above_reserve(lead);
+    let rate = pace.rate(ahead);
+    let free = ssd.ftl.free_above_reserve(lead) - i64::from(accepted::blocks_kept(ssd, lead));
     if ssd.ftl.shares_frontiers() {
         // Jobs fill one block of the reserve, which the host may fill, too, but for what they need.
-        return pace.share(due, of_moves + (free + 1) * pages - to_move, pools);
+        return pace.share(due, of_moves + (free + 1) * pages - to_move, pools, rate);
     }
     // Page moves take whole blocks, so the pool may run dry during a later job and not during this one.
     let (mut most, mut kept) = (0, 0);
     for jobs in 0..=JOBS_AHEAD {
-        let (to_move, unit) = (to_move + jobs * valid - of_moves, pages.max(1));
-        let left = free + jobs - (to_move.max(0) + unit - 1) / unit;
+        let to_move = to_move + jobs * valid - of_moves;
+        let left = free + jobs - (to_move.max(0) + pages - 1) / pages;
         // With a write buffer writes are waiting, so the host takes a freed block before the next job does.
         let blocks = if ssd.rules.gc.writes_are_complete { left.max(kept) } else { left };
-        most = most.max(pace.share(due + jobs * (pages - valid), open + blocks.max(0) * pages, pools));
+        most = most.max(pace.share(due + jobs * (pages - valid), open + blocks.max(0) * pages, pools, rate));
         kept = kept.max(left + 1);
     }
     most
@@ -176,7 +188,13 @@ fn share(ssd: &Ssd, lead: PoolId) -> i64 {
 /// A pool does not need time for its programs: half of a full account is left to its writes, or they owe less than half of the moves that free what
 /// they take.
 pub(in crate::ssd) fn has_half(ssd: &Ssd, pool: PoolId) -> bool {
-    let half = |pace: &Pace| if pace.is_by_room() { 2 * share(ssd, ssd.geometry().lead_pool(pool)) < WHOLE } else { pace.has_half(pool) };
+    let half = |pace: &Pace| {
+        if pace.is_by_room() {
+            2 * share(ssd, ssd.geometry().lead_pool(pool), ssd.class_of_next(pool)) < WHOLE
+        } else {
+            pace.has_half(pool)
+        }
+    };
     ssd.pace.as_ref().is_some_and(|pace| half(pace))
 }
 
@@ -207,8 +225,11 @@ pub(in crate::ssd) fn job_starts(ssd: &mut Ssd, pool: PoolId) {
     let (pages, valid) =
         members.fold((0, 0), |(pages, valid), block| (pages + ssd.ftl.units_freed(block), valid + ssd.ftl.blocks().valid(block)));
     let room = room(ssd, pool);
+    let native = !ssd.geometry().is_static(victim);
     if let Some(pace) = &mut ssd.pace {
-        pace.job_starts(pool, pages, valid);
+        // Blocks that are always in SLC mode give no room to others.
+        let earns = if native || !pace.is_by_room() { pages } else { valid };
+        pace.job_starts(pool, earns, valid);
     }
     if let Some(verifier) = ssd.probes.verifier_mut().filter(|_| !waits) {
         verifier.job_starts(pool, room);
@@ -252,17 +273,31 @@ pub(in crate::ssd) fn padding_taken(ssd: &mut Ssd, pool: PoolId, pages: u32) {
     }
 }
 
-/// Notes pages of the pool that a host write or padding takes: no job earns them, and with `gc.pace = "room"` they owe moves.
+/// Notes pages of the pool that a host write or padding takes: no job earns them.
 #[inline(always)]
 pub(in crate::ssd) fn pages_taken(ssd: &mut Ssd, pool: PoolId, pages: u32) {
     let lead = ssd.geometry().lead_pool(pool);
     if let Some(verifier) = ssd.probes.verifier_mut() {
         verifier.takes_room(lead, pages);
     }
-    if ssd.pace.as_ref().is_some_and(|pace| pace.is_by_room()) && earns(ssd, lead) {
-        let share = share(ssd, lead);
-        ssd.pace.as_mut().expect("writes are paced").owes(lead, pages, share);
+}
+
+/// A program of a class of host writes begins at page `first` of a pool. With `gc.pace = "room"` it owes moves.
+#[inline(always)]
+pub(in crate::ssd) fn program_begins(ssd: &mut Ssd, pool: PoolId, class: Class, first: Ppn) {
+    if ssd.pace.as_ref().is_some_and(|pace| pace.is_by_room()) {
+        owes(ssd, pool, class, first);
     }
+}
+
+fn owes(ssd: &mut Ssd, pool: PoolId, class: Class, first: Ppn) {
+    let lead = ssd.geometry().lead_pool(pool);
+    // Writes to a cache wait for its blocks to be folded.
+    if !earns(ssd, lead) || ssd.ftl.in_cache(first) {
+        return;
+    }
+    let (units, share) = (ssd.geometry().units_per_program, share(ssd, lead, class));
+    ssd.pace.as_mut().expect("writes are paced").owes(lead, units, share);
 }
 
 /// Earns the rest of the credit of the job of the pool, or of its group, whose victim is erased.
