@@ -297,7 +297,8 @@ def state(folder: Path) -> str:
 def is_whole(name: str, content: bytes) -> bool:
     """Whether a file is complete, by its format."""
     ending = Path(name).suffix
-    if ending == ".img":  # the bytes of a drive, which is empty before it is used
+    # The bytes of a drive, which is empty before it is used; and a journal, whose last line may be cut off.
+    if ending in {".img", ".jsonl"}:
         return True
     try:
         if ending == ".json":
@@ -321,8 +322,8 @@ def is_whole(name: str, content: bytes) -> bool:
     return bool(content) and content.endswith(ends.get(ending, b""))
 
 
-GOING_ON = {"record.csv.state"}
-"""Files that a command writes only after an earlier success: a drive keeps the state from which its recording starts."""
+GOING_ON = {"record.csv.state", "mine.runs.jsonl"}
+"""Files from which a command goes on: a drive keeps the state from which its recording starts, a calibration the runs that have ended."""
 
 
 @dataclass(frozen=True)

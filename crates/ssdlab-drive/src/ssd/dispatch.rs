@@ -72,21 +72,6 @@ impl Ssd {
             && (self.rules.gc.writes_are_complete || self.gc.job(pool).is_some_and(|job| job.ready() < self.transactions[write.id].ready))
     }
 
-    /// The host operation that goes first once moves that are owed hold writes: of a die with one, the first read that waits behind it
-    /// (`scheduler.order = "fcfs"`).
-    #[inline(always)]
-    fn past_held_write(&self, die: DieId, host: Option<HostCandidate>, gc: Option<GcCandidate>) -> Option<HostCandidate> {
-        match (host, gc) {
-            (Some(write), Some(GcCandidate::Step(pool))) if write.kind == QueueKind::Write && pace::is_owed(self, pool) => {
-                let pools = self.geometry().pools_of_die(die).map(PoolId);
-                let reads = pools.filter_map(|pool| self.first_read(pool, Limits::default()).map(|id| (pool, id)));
-                let first = reads.min_by_key(|&(_, id)| self.transactions[id].rank);
-                first.map(|(pool, id)| HostCandidate { id, kind: QueueKind::Read, pool, by_move: false }).or(host)
-            }
-            _ => host,
-        }
-    }
-
     /// A pool of the same die is in S3 for a high-priority write, and its job is active or waits for its turn: no host operation goes
     /// before that job, nor before GC operations ahead of it on the die.
     pub(super) fn is_urgent_beside(&self, pool: PoolId) -> bool {
@@ -113,7 +98,6 @@ impl Ssd {
             return false;
         }
         let (host, gc) = self.candidates(die);
-        let host = self.past_held_write(die, host, gc);
         advance::dispatched(self, die);
         if !OWN && gc.is_none() {
             // The decision without a choice.
