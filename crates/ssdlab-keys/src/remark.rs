@@ -236,7 +236,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "room-falls-short",
         severity: Severity::Warning,
-        rule: "`gc.pace = \"room\"` with superblocks, blocks in SLC mode, or a write buffer on blocks that can fail.",
+        rule: "`gc.pace = \"room\"` with superblocks, blocks in SLC mode, a write buffer on blocks that can fail, or `scheduler.order = \"fcfs\"`.",
     },
     Code {
         name: "same-result",

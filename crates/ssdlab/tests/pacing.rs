@@ -347,19 +347,6 @@ fn pacing_by_room_knows_several_pools_and_streams() {
     }
 }
 
-/// Moves that are owed hold writes, and no reads: with `scheduler.order = "fcfs"` those that came later go on.
-#[test]
-fn reads_pass_writes_that_are_held() {
-    let [room, free] = [Pace::Room, Pace::None].map(|pace| {
-        saturated(|c| {
-            (c.scheduler.order, c.workload.read_share, c.gc.pace, c.buffer.bytes) = (Order::Fcfs, 0.5, pace, 64 * 4096);
-        })
-    });
-    let [held, mean] = [&room, &free].map(|result| result.latency_ns.read.as_ref().expect("there are reads").mean);
-    println!("reads take {held} ns, {mean} without pacing");
-    assert!(held < 2.0 * mean && room.counters["steps_owed"] > 1_000, "{held} ns, and {mean} without pacing");
-}
-
 /// The longest that one write may have to wait: for the operation in service on the die, the erase, the moves that earn a page, a step that goes
 /// ahead of the program, and the program. The block with the fewest valid pages has at most the mean of the blocks that are full: 192
 /// blocks of data lie in at least 250, so 24 of 32 pages, and three moves earn one.

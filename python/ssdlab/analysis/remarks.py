@@ -223,9 +223,11 @@ def of_pacing(config: RunData) -> Iterator[Remark]:
         "superblocks": ftl["reclaim_unit"] != "block",
         "writes to blocks in SLC mode": slc["static_blocks"] + slc["dynamic_blocks"] > 0,
         "a write buffer on blocks that can fail": config["buffer"]["bytes"] > 0 and can_fail,
+        "scheduler.order = fcfs": config["scheduler"]["order"] == "fcfs",
     }
     if found := [what for what, holds in short.items() if holds]:
-        sentence = f"gc.pace = room falls short with {' and '.join(found)}: writes may wait for longer than with gc.pace = proportional."
+        waits = "writes, or with fcfs reads, may wait for longer than with gc.pace = proportional."
+        sentence = f"gc.pace = room falls short with {' and '.join(found)}: {waits}"
         yield Remark("room-falls-short", WARNING, "latency_ns", sentence, "Compare with gc.pace = proportional.")
 
 

@@ -156,8 +156,9 @@ pub(in crate::ssd) fn is_owed(ssd: &Ssd, pool: PoolId) -> bool {
 fn share(ssd: &Ssd, lead: PoolId, class: Class) -> i64 {
     let pace = ssd.pace.as_ref().expect("writes are paced");
     let ahead @ Ahead { to_move, due, valid, pages } = pace.ahead(lead);
-    if pages <= valid {
-        // Moves earn nothing.
+    // Blocks that are always in SLC mode give no room to others.
+    let is_static = ssd.gc.job(lead).is_some_and(|job| ssd.geometry().is_static(job.victim()));
+    if pages <= valid || is_static {
         return 0;
     }
     let (mut pools, mut open, mut of_moves) = (0, 0, 0);
@@ -225,11 +226,8 @@ pub(in crate::ssd) fn job_starts(ssd: &mut Ssd, pool: PoolId) {
     let (pages, valid) =
         members.fold((0, 0), |(pages, valid), block| (pages + ssd.ftl.units_freed(block), valid + ssd.ftl.blocks().valid(block)));
     let room = room(ssd, pool);
-    let native = !ssd.geometry().is_static(victim);
     if let Some(pace) = &mut ssd.pace {
-        // Blocks that are always in SLC mode give no room to others.
-        let earns = if native || !pace.is_by_room() { pages } else { valid };
-        pace.job_starts(pool, earns, valid);
+        pace.job_starts(pool, pages, valid);
     }
     if let Some(verifier) = ssd.probes.verifier_mut().filter(|_| !waits) {
         verifier.job_starts(pool, room);
