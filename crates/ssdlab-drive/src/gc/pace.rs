@@ -33,7 +33,7 @@ pub struct Ahead {
     pub pages: i64,
 }
 
-/// With `gc.pace = "room"`: the most pages that GC earns for each page programmed, at the normal rate.
+/// With `gc.pace = "room"`: upper bound of [`Pace::rate`], pages freed by GC for each page that the host programs.
 const FASTEST: i64 = 16;
 
 /// A whole page in the accounts of [`Pace::owes`].
@@ -49,10 +49,10 @@ pub struct Pace {
     credit: Vec<i64>,
     /// With `gc.pace = "room"`, by pool: what its programs owe, in parts of [`WHOLE`]; below 0, what was earned and not yet used. Else empty.
     owed: Vec<i64>,
-    /// With `gc.pace = "room"`: pages of a pool that the write buffer holds on average, at most a window; 0 without a buffer.
+    /// With `gc.pace = "room"`: number of host pages for which a pool may lack free pages, as they wait in the write buffer. At most `window`; 0 without
+    /// a buffer.
     buffered: i64,
-    /// With `gc.pace = "room"`: page moves that a page of the host may owe at the normal rate, or those that free one page, if these are more. Twice as
-    /// many at most.
+    /// With `gc.pace = "room"`: number of page moves for each host page from which [`Pace::rate`] follows; 0: that rate is 1.
     moves: i64,
     /// By account: pages of writes that have come in and have no page in flash yet. Not counted with a write buffer.
     let_in: Vec<u32>,
@@ -90,9 +90,9 @@ impl Pace {
         }
     }
 
-    /// Accounts for `gc.pace = "room"`. `window`: pages of a pool over which the debt of a program rises. `buffered`: pages that a pool may be short
-    /// of while its writes wait in the write buffer (0 without a buffer); more than a window counts as a window. `moves`: page moves that a page
-    /// of the host may owe at the normal rate; or those that free one page, if these are more. Twice as many at most.
+    /// Accounts for `gc.pace = "room"`. `window`: number of free pages of a pool over which the page moves for each host page rise from none. `buffered`:
+    /// number of host pages for which a pool may lack free pages, as they wait in the write buffer (0 without a buffer); more than a window counts
+    /// as a window. `moves`: number of page moves for each host page from which [`Pace::rate`] follows; 0: that rate is 1.
     pub fn by_room(pools: u32, window: i64, buffered: i64, moves: i64) -> Self {
         Pace { owed: vec![0; pools as usize], buffered: buffered.min(window), moves, ..Pace::new(pools, window, false) }
     }
@@ -103,13 +103,15 @@ impl Pace {
         !self.owed.is_empty()
     }
 
-    /// Pages that GC may earn at the normal rate for each page programmed in a pool with such jobs, in parts of [`WHOLE`].
+    /// Pages that GC frees for each page that the host programs, where free pages just suffice for the GC jobs `ahead`: r of docs/model/pacing.md, "By
+    /// room", in parts of [`WHOLE`]. From 1 to [`FASTEST`] pages.
     pub fn rate(&self, ahead: Ahead) -> i64 {
         (self.moves * WHOLE * (ahead.pages - ahead.valid) / ahead.valid.max(1)).clamp(WHOLE, FASTEST * WHOLE)
     }
 
-    /// What each page owes that is programmed for the host, in parts of [`WHOLE`] of the moves that free one. `due`: the pages that jobs have to
-    /// earn until the host can program more than `room`. `pools`: of how many pools they are. `rate`: as of [`Pace::rate`].
+    /// Pages that GC has to free for each page that the host programs now: g of docs/model/pacing.md, "By room", in parts of [`WHOLE`]. `due`: pages that
+    /// GC jobs free until they end. `room`: free pages that the host can program until then. `pools`: number of pools that both are summed over.
+    /// `rate`: of [`Pace::rate`].
     pub fn share(&self, due: i64, room: i64, pools: i64, rate: i64) -> i64 {
         let (window, due) = (pools * self.window, due - pools * self.buffered);
         let short = (due + window) * WHOLE - rate * room;
@@ -122,13 +124,14 @@ impl Pace {
         self.owed.get(pool.index()).is_some_and(|&owed| owed > 0)
     }
 
-    /// A program of `pages` begins, each of which owes `share` parts of [`WHOLE`] of the moves that free one.
+    /// The host begins to program `pages`. For each, GC has to free `share` pages, in parts of [`WHOLE`], before the next write to the die.
     pub fn owes(&mut self, pool: PoolId, pages: u32, share: i64) {
         self.owed[pool.index()] += i64::from(pages) * share;
         self.limit_debt(pool);
     }
 
-    /// A pool owes no more than its jobs and one more like them are to earn. Between two jobs it owes what it did.
+    /// Limits the pages that GC has to free in a pool before the next write to its die: to those that its GC jobs, and one more like them, free. Has no
+    /// effect between two jobs.
     fn limit_debt(&mut self, pool: PoolId) {
         let Ahead { due, valid, pages, .. } = self.ahead(pool);
         if let Some(owed) = self.owed.get_mut(pool.index()).filter(|_| pages > 0) {

@@ -24,12 +24,12 @@ pub(in crate::ssd) fn of(config: &Config, geometry: &Geometry) -> Option<Box<Pac
         PaceBy::Proportional => Some(Box::new(Pace::new(pools, window, by_drive))),
         PaceBy::Room => {
             let places = config.buffer_units().min(geometry.exported_units.into());
-            // What a pool owes holds the writes of all pools of its die.
+            // GC of one pool goes before the writes to all pools of its die.
             let of_die = (pools / geometry.dies).max(1);
-            // Half of its share of the buffer: several pools may be short at a time.
+            // Half of a pool's share of the buffer: several pools may lack free blocks at a time.
             let buffered = places / u64::from(2 * pools * of_die);
-            // A write waits for a place in the buffer, which any die frees, so each may collect for longer at a time. Without a buffer it waits for its
-            // own, and superblocks over all dies hold all.
+            // With a buffer a write waits for a free place in it, which a program on any die frees, so that GC of one die may go on for longer. Not with
+            // superblocks over all dies, whose GC jobs hold up all dies.
             let waits_for_any = places > 0 && geometry.dies.min(pools / geometry.pools.per_group.get()) > 1;
             let moves = if waits_for_any { MOVES / i64::from(of_die) } else { 0 };
             Some(Box::new(Pace::by_room(pools, window, buffered as i64, moves)))
@@ -37,7 +37,7 @@ pub(in crate::ssd) fn of(config: &Config, geometry: &Geometry) -> Option<Box<Pac
     }
 }
 
-/// With a write buffer: page moves that all pools of a die may owe for a page of the host at the normal rate; twice as many at most.
+/// With a write buffer: number of page moves in all pools of a die for each host page, from which [`Pace::rate`] follows.
 const MOVES: i64 = 8;
 
 /// Number of jobs after the present one for which the room of a pool is predicted, with victims as full as the present one.
@@ -151,12 +151,12 @@ pub(in crate::ssd) fn is_owed(ssd: &Ssd, pool: PoolId) -> bool {
     ssd.pace.as_ref().is_some_and(|pace| pace.is_owed(ssd.geometry().lead_pool(pool)))
 }
 
-/// Debt of a page of data that the host programs for a class of writes, in a pool or in the group whose first pool it is: moves that free so many
-/// parts of [`WHOLE`] page.
+/// Pages that GC has to free for each page of a write class that the host programs now, in parts of [`WHOLE`]; the formula is in docs/model/pacing.md,
+/// "By room". `lead`: the pool, or the first pool of those whose blocks form superblocks.
 fn share(ssd: &Ssd, lead: PoolId, class: Class) -> i64 {
     let pace = ssd.pace.as_ref().expect("writes are paced");
     let ahead @ Ahead { to_move, due, valid, pages } = pace.ahead(lead);
-    // Blocks that are always in SLC mode give no room to others.
+    // GC of a block that is always in SLC mode frees no page outside the SLC cache.
     let is_static = ssd.gc.job(lead).is_some_and(|job| ssd.geometry().is_static(job.victim()));
     if pages <= valid || is_static {
         return 0;
@@ -280,7 +280,8 @@ pub(in crate::ssd) fn pages_taken(ssd: &mut Ssd, pool: PoolId, pages: u32) {
     }
 }
 
-/// A program of a class of host writes begins at page `first` of a pool. With `gc.pace = "room"` it owes moves.
+/// Call when the host begins to program a write class at page `first` of a pool. With `gc.pace = "room"`, GC of the pool then has to free pages before
+/// the next write to its die.
 #[inline(always)]
 pub(in crate::ssd) fn program_begins(ssd: &mut Ssd, pool: PoolId, class: Class, first: Ppn) {
     if ssd.pace.as_ref().is_some_and(|pace| pace.is_by_room()) {
@@ -290,7 +291,7 @@ pub(in crate::ssd) fn program_begins(ssd: &mut Ssd, pool: PoolId, class: Class, 
 
 fn owes(ssd: &mut Ssd, pool: PoolId, class: Class, first: Ppn) {
     let lead = ssd.geometry().lead_pool(pool);
-    // Writes to a cache wait for its blocks to be folded.
+    // Writes to the SLC cache are held back by folding instead.
     if !earns(ssd, lead) || ssd.ftl.in_cache(first) {
         return;
     }
