@@ -97,3 +97,6 @@ def test_what_has_no_objects_is_refused(tmp_path: Path) -> None:
         ssdlab.fan_in(run, 0)
     with pytest.raises(ssdlab.UsageError, match="no request log"):
         ssdlab.fan_in(Written(None), 1)
+    missing = tmp_path / "moved.parquet"
+    with pytest.raises(ssdlab.FileError, match=r"moved\.parquet: cannot read .*: put the file back there, or run it with log_req"):
+        ssdlab.fan_in(Written(missing), 1)

@@ -9,6 +9,7 @@ A module imports only from modules above it in this table, and from rooms below 
 | `formulas` | what does a formula of bux2011 give for arrays? |
 | `equations` | which function does each formula have? (written by `tests/test_formulas.py`) |
 | `measures` | which numbers does a result have, by path? |
+| `logs` | what did each request of a run do, by its log? |
 | `paired` | which requests became faster from one run to another? |
 | `fan_in` | how long until all parts of an object have been read? |
 | `uncertainty` | how wide is a confidence interval? (all arithmetic of it) |

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ssdlab.analysis.paired import Logged
+from ssdlab.analysis.logs import Logged, log_of
 from ssdlab.checks import text, whole
 from ssdlab.errors import UsageError
 
@@ -69,9 +69,8 @@ def fan_in(result: Logged, parts: int, *, flow: str | None = None) -> FanIn:
 
     Raises:
         UsageError: the run kept no log, has no such flow, or no whole object.
+        FileError: the log cannot be read.
     """
-    if result.request_log is None:
-        raise UsageError("this run kept no request log: run it with log_requests=True (--log-requests)")
     whole("parts", parts, least=1)
     found = list(_objects(result, parts, None if flow is None else text("flow", flow)))
     objects = sum(len(times) for times, _, _ in found)
@@ -86,9 +85,8 @@ def fan_in(result: Logged, parts: int, *, flow: str | None = None) -> FanIn:
 def _objects(result: Logged, parts: int, named: str | None) -> Iterator[tuple[NDArray[np.int64], ...]]:
     """Times of the objects, times of their parts, and the time over which parts of each object arrive, for each flow."""
     import pyarrow.compute as pc  # noqa: PLC0415
-    import pyarrow.parquet as pq  # noqa: PLC0415
 
-    log = pq.read_table(result.request_log, memory_map=True)
+    log = log_of(result)
     flows = pc.cast(log["flow"], "string") if "flow" in log.column_names else None
     names = [None] if flows is None else pc.unique(flows).to_pylist()
     if named is not None and named not in names:

@@ -6,26 +6,18 @@ Means hide which requests pay for a gain: elyasi2017 (sections 7.1 to 7.3) count
 from __future__ import annotations
 
 import math
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from ssdlab.analysis.logs import Logged, log_of
 from ssdlab.errors import UsageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Logged", "paired", "paired_by_size", "same_requests"]
+__all__ = ["paired", "paired_by_size", "same_requests"]
 
 MANY_SIZES = 16
 KINDS = {"all": ("read", "write"), "read": ("read",), "write": ("write",)}
-
-
-class Logged(Protocol):
-    """A run that may have kept a request log."""
-
-    @property
-    def request_log(self) -> Path | None:
-        """The Parquet file with a row for each request; `None` without a log."""
 
 
 def paired(base: Logged, other: Logged, tolerance: float = 0.0) -> dict[str, Any]:
@@ -117,11 +109,8 @@ def _gain(before: pa.Table, after: pa.Table) -> pa.ChunkedArray:
 def _log(result: Logged) -> pa.Table:
     """The compared columns of a log, which has many more."""
     import pyarrow.compute as pc  # noqa: PLC0415
-    import pyarrow.parquet as pq  # noqa: PLC0415
 
-    if result.request_log is None:
-        raise UsageError("this run kept no request log: run it with log_requests=True (--log-requests)")
-    table = pq.read_table(result.request_log, columns=["kind", "offset_bytes", "size_bytes", "response_ns", "warm_up"], memory_map=True)
+    table = log_of(result, ["kind", "offset_bytes", "size_bytes", "response_ns", "warm_up"])
     return table.set_column(0, "kind", pc.cast(table["kind"], "string"))  # a dictionary column in logs of earlier versions
 
 
