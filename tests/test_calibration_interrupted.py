@@ -58,6 +58,8 @@ def test_what_was_found_before_is_partial(here: Path, monkeypatch: pytest.Monkey
     assert not replace(whole, rows=(), is_partial=True).is_well_fitted
     assert replace(whole, rows=()).is_well_fitted
     assert partial.to_dict()["partial"] is True
+    assert partial.to_dict()["missing_rows"] == partial.missing == len(whole.rows) - len(partial.rows)
+    assert whole.missing == 0
     assert "partial" not in whole.to_dict()
     assert 0 < len(partial.rows) <= len(whole.rows)
     assert "Partial: " in tomllib.loads(partial.preset())["description"]
@@ -122,6 +124,7 @@ def test_a_drive_of_twice_the_size_does_not_take_rates_from_the_journal_of_the_s
 
 def test_ctrl_c_leaves_files_and_the_same_command_goes_on(here: Path, ssdlab_command: Ssdlab) -> None:
     words = ["calibrate", "measured.csv", "--base", str(here / "base.toml"), "--jobs", "1", "--out", "mine.toml", "--json"]
+    (here / "mine.toml").write_text("# of an earlier calibration that was complete\n")
     started = subprocess.Popen(
         [sys.executable, "-m", "ssdlab", *words], cwd=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -133,12 +136,15 @@ def test_ctrl_c_leaves_files_and_the_same_command_goes_on(here: Path, ssdlab_com
     assert started.returncode == 130, told
     assert "the same command goes on" in told
     assert "marked as partial" in told
-    assert json.loads((here / "mine.rows.json").read_text())["partial"] is True
+    assert json.loads((here / "mine.partial.rows.json").read_text())["partial"] is True
+    assert (here / "mine.partial.toml").exists()
+    assert "earlier calibration" in (here / "mine.toml").read_text()
     kept = len(journal.read_text().splitlines())
     run = ssdlab_command(*words, cwd=here)
     assert run.json() == calibrated(here).to_dict()
     assert kept >= 25
     assert not journal.exists()
+    assert not list(here.glob("mine.partial.*"))
     assert "partial" not in json.loads((here / "mine.rows.json").read_text())
 
 

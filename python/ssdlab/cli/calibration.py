@@ -66,9 +66,10 @@ def calibrate(
     from ssdlab.experiments.calibration.result import written  # noqa: PLC0415
 
     if out is not None:  # before minutes of work
-        check_apart([*measurements, *([base] if base is not None and base.endswith(".toml") else [])], written(out))
+        files_of = [*written(out), *written(out, partial=True)]
+        check_apart([*measurements, *([base] if base is not None and base.endswith(".toml") else [])], files_of)
         make_folder(out.parent)
-        _check_writable(written(out))
+        _check_writable(files_of)
 
     journal = None if out is None else out.with_suffix(JOURNAL)
     with ShareProgress("calibrating", quiet=quiet) as progress:
@@ -88,7 +89,8 @@ def calibrate(
             raise typer.Exit(INTERRUPTED) from interrupt
     if out is not None and journal is not None:
         result.save(out)
-        journal.unlink(missing_ok=True)
+        for file in (journal, *written(out, partial=True)):
+            file.unlink(missing_ok=True)
     if json_:
         print_json(result.to_dict())
     elif not quiet:
@@ -103,9 +105,10 @@ def _report(partial: Calibration | None, out: Path | None) -> None:
     if out is None:
         report_interrupt("calibrating: interrupted: nothing is kept (with --out the runs are, and the same command goes on)")
         return
+    place = out.with_suffix(".partial.toml")
     if partial is not None:
-        partial.save(out)
-    found = "no step has ended yet" if partial is None else f"what was found so far is in {out}, marked as partial"
+        partial.save(place)
+    found = "no step has ended yet" if partial is None else f"what was found so far is in {place}, marked as partial"
     report_interrupt(f"calibrating: interrupted: {found}; its runs are in {out.with_suffix(JOURNAL)}: the same command goes on from there")
 
 

@@ -85,6 +85,7 @@ class Calibration:
         flash_bytes: flash capacity of the drive, bytes.
         settings: fitted values, by configuration key.
         is_partial: whether the search was interrupted: values and choices may be far off, and rows that were not simulated are missing.
+        missing: number of rows that are missing.
     """
 
     drive: str
@@ -99,6 +100,7 @@ class Calibration:
     flash_bytes: int
     settings: Mapping[str, Any]
     is_partial: bool = False
+    missing: int = 0
 
     def count(self, *verdicts: Verdict) -> int:
         """The number of rows with one of these verdicts."""
@@ -161,7 +163,7 @@ class Calibration:
             "runs": self.runs,
             "exported_bytes": self.exported_bytes,
             "flash_bytes": self.flash_bytes,
-            **({"partial": True} if self.is_partial else {}),
+            **({"partial": True, "missing_rows": self.missing} if self.is_partial else {}),
             "well_fitted": self.is_well_fitted,
             "fitted_rows": {"within_tolerance": self.count("fitted"), "all": self.count("fitted", "not fitted")},
             "predicted_rows": {
@@ -186,9 +188,13 @@ class Calibration:
         }
 
 
-def written(preset: Path) -> list[Path]:
-    """The files that `save` writes: rows, figure as SVG and PNG, preset. fio's `mine.json` is not among those for `mine.toml`."""
-    return [preset.with_suffix(ending) for ending in (".rows.json", ".svg", ".png", ".toml")]
+def written(preset: Path, *, partial: bool = False) -> list[Path]:
+    """The files that `save` writes: rows, figure as SVG and PNG, preset. fio's `mine.json` is not among those for `mine.toml`.
+
+    `partial`: those of an interrupted calibration, `mine.partial.toml` and so on, so that it replaces no complete one.
+    """
+    middle = ".partial" if partial else ""
+    return [preset.with_suffix(middle + ending) for ending in (".rows.json", ".svg", ".png", ".toml")]
 
 
 def calibration_of(
@@ -235,6 +241,7 @@ def calibration_of(
         exported_bytes=used_bytes,
         flash_bytes=flash_bytes(base.with_changes(settings).tree()),
         settings=settings,
+        missing=len(measurements.rows) - len(rows),
     )
 
 
