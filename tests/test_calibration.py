@@ -365,16 +365,27 @@ def under_load(quantity: QuantityName, load_per_s: float | None, value: float) -
 
 @pytest.mark.parametrize(("late_us", "expected"), [(10.0, "one by one while there is time"), (5_000.0, "all")])
 def test_planes_are_programmed_as_reads_tell_unless_writes_would_wait(late_us: float, expected: str) -> None:
-    loads = (2e4, 4e4, 6e4)
-    rows = [under_load("read_p50_us", load, 90.0) for load in loads]
+    loads = (1e4, 5e4, 9e4)
+    rows = [under_load("read_p50_us", load, 150.0) for load in loads]
     waits = [under_load("load_write_mean_us", load, 10.0) for load in loads]
     fit = Fit(rows, waits, Candidate(BASE, SCHEME), Planes(late_us=late_us), lambda _, __: None, used_bytes=USED[1])
     values, choices, _ = random_drive(0)
-    fitted = fit._choose_planes(Fitted({**values, "suspend_us": 100.0}, {**choices, "planes": "all"}, ends=fit._ends))
+    fitted = fit._choose_planes(Fitted({**values, "suspend_us": 30.0}, {**choices, "planes": "all"}, ends=fit._ends))
     assert fitted.choices["planes"] == expected
     assert set(fitted.losses["planes"]) == set(PLANES.alternatives) - {expected}
     if expected != "all":
-        assert fitted.values["suspend_us"] == pytest.approx(30.0, rel=0.05)
+        assert fitted.values["suspend_us"] == pytest.approx(90.0, rel=0.1)
+
+
+def test_the_present_way_of_programming_planes_is_searched_as_well() -> None:
+    rows = [under_load("read_p50_us", load, 150.0) for load in (1e4, 5e4, 9e4)]
+    fit = Fit(rows, (), Candidate(BASE, SCHEME), Planes(), lambda _, __: None, used_bytes=USED[1])
+    values, choices, _ = random_drive(0)
+    present = {**choices, "planes": "one by one while there is time"}
+    fitted = fit._choose_planes(Fitted({**values, "suspend_us": 140.0}, present, ends=fit._ends))
+    assert fitted.choices["planes"] == present["planes"]
+    assert fitted.values["suspend_us"] == pytest.approx(90.0, rel=0.1)
+    assert fitted.losses["planes"]["all"] > 0
 
 
 @pytest.mark.parametrize(("measured", "expected"), [(160.0, AS_BASE), (260.0, "256")])

@@ -456,22 +456,21 @@ class Fit:
         return self._taken(choice, fitted, {name: (loss, others[name]) for name, loss in losses.items()})
 
     def _choose_planes(self, fitted: Fitted) -> Fitted:
-        """Takes the way of programming planes with the smallest sum of squares, each other way after a search of the times of reads.
+        """Takes the way of programming planes with the smallest sum of squares, each after a search of the times of reads.
 
-        With programs that last longer other times of a suspension explain the same reads, so that the search starts again. The waits of
-        writes count, too: a drive that programs for too long lets them wait, which no fitted row tells.
+        With programs that last longer other times of a suspension explain the same reads, so that for other ways the search starts again.
+        The waits of writes count, too: a drive that programs for too long lets them wait, which no fitted row tells.
         """
         rows, waits = ([row for row in all_rows if PLANES.is_told_by(row.point)] for all_rows in (self._rows, self._waits))
         if not rows:
             return fitted
         taken = fitted.choices[PLANES.name]
-        found = {taken: (self._loss(rows, fitted) + self._wait_loss(waits, fitted), fitted)}
-        for name in PLANES.alternatives:
-            if name != taken:
-                other = self._spread(rows, replace(fitted, choices={**fitted.choices, PLANES.name: name}))
-                if self._loss(rows, other) < WORTH * self._loss(rows, fitted):
-                    other = self._search(rows, other, of=READING, longest=SHORT)
-                found[name] = (self._loss(rows, other) + self._wait_loss(waits, other), other)
+        found: dict[str, tuple[float, Fitted]] = {}
+        for name, other in _others(PLANES, fitted).items():
+            best = other if name == taken else self._spread(rows, other)
+            if name == taken or self._loss(rows, best) < WORTH * self._loss(rows, fitted):
+                best = self._search(rows, best, of=READING, longest=SHORT)
+            found[name] = (self._loss(rows, best) + self._wait_loss(waits, best), best)
         return self._taken(PLANES, fitted, found)
 
     def _choose_collection(self, fitted: Fitted) -> Fitted:
