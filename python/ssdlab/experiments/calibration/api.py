@@ -81,7 +81,7 @@ def calibrate(
     fit.check(points)
     try:
         fitted = fit.run()
-        results = dict(zip(points, fit.simulated(fitted, points), strict=True))
+        results = dict(zip(points, fit.simulated(fitted, points, waits=True), strict=True))
     except KeyboardInterrupt as stopped:
         if (best := fit.best) is None:
             raise Interrupted from stopped

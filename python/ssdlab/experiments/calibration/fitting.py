@@ -36,6 +36,7 @@ from ssdlab.experiments.calibration.parameters import (
     speaks,
 )
 from ssdlab.experiments.calibration.race import Part, race
+from ssdlab.experiments.calibration.rule import WAITING
 from ssdlab.experiments.calibration.runs import Candidate, Runs, Simulated, flash_bytes, run_at
 
 __all__ = ["MARGIN", "Fit", "Fitted", "difference"]
@@ -265,10 +266,18 @@ class Fit:
             except ConfigError as error:
                 raise ConfigError(f"{point}: cannot be simulated, so take its rows out: {error}") from error
 
-    def simulated(self, fitted: Fitted, points: Sequence[Point]) -> list[Simulated | None]:
-        """The simulated quantities at some operating points; `None` for a point that cannot be simulated."""
-        candidate = self._candidate(fitted)
-        return self._runs.at([(candidate, point) for point in points])
+    def simulated(self, fitted: Fitted, points: Sequence[Point], *, waits: bool = False) -> list[Simulated | None]:
+        """The simulated quantities at some operating points; `None` for a point that cannot be simulated.
+
+        `waits`: also the waits of writes, which take more dies if programs go plane by plane.
+        """
+        candidate, with_waits = self._candidate(fitted), self._candidate(fitted, waits=waits)
+        results = self._runs.at([(candidate, point) for point in points])
+        if with_waits == candidate:
+            return results
+        those = [point for point in points if PLANES.is_told_by(point)]
+        waited = dict(zip(those, self._runs.at([(with_waits, point) for point in those]), strict=True))
+        return [_with_waits(result, waited.get(point)) for point, result in zip(points, results, strict=True)]
 
     def known(self, fitted: Fitted, points: Iterable[Point]) -> dict[Point, Simulated | None]:
         """What was simulated so far of a drive, by operating point."""
@@ -319,8 +328,10 @@ class Fit:
         doubts = {"buffer.access_ns": "without it writes still take longer than measured"} if found < 0 else {}
         return replace(fitted, read_off={**fitted.read_off, "buffer.access_ns": max(0, found)}, doubts={**fitted.doubts, **doubts})
 
-    def _candidate(self, fitted: Fitted) -> Candidate:
-        return self._base.with_changes(self.settings(fitted))
+    def _candidate(self, fitted: Fitted, *, waits: bool = False) -> Candidate:
+        settings = self.settings(fitted)
+        by_plane = settings.get("device.plane_programs", self._tree["device"]["plane_programs"]) > 1
+        return replace(self._base.with_changes(settings), has_many_dies=waits and by_plane)
 
     def _search(
         self,
@@ -451,7 +462,7 @@ class Fit:
 
     def _race(self, choice: Choice, fitted: Fitted, others: Mapping[str, Fitted], parts: Sequence[Part]) -> Fitted:
         """Takes the alternative with the smallest sum over some parts, without a search."""
-        candidates = {name: self._candidate(other) for name, other in others.items()}
+        candidates = {name: self._candidate(other, waits=choice is PACING) for name, other in others.items()}
         losses = race(candidates, parts, self._runs, margin=MARGIN, share=BETTER)
         return self._taken(choice, fitted, {name: (loss, others[name]) for name, loss in losses.items()})
 
@@ -492,24 +503,23 @@ class Fit:
         rows = [row for row in self._waits if PACING.is_told_by(row.point)]
         if not rows:
             return fitted
-        others = _others(PACING, fitted)
-        first, second, *_ = others
-        if self._wait_loss(rows, others[second]) > self._wait_loss(rows, others[first]):
-            # writes do not wait, and the other windows take as long
-            others = {name: others[name] for name in dict.fromkeys((first, second, fitted.choices[PACING.name]))}
+        others = _worth_trying(PACING, fitted, lambda other: self._wait_loss(rows, other))
         return self._race(PACING, fitted, others, [Part((row.point,), _wait_part(row)) for row in rows])
 
     def _wait_loss(self, rows: Sequence[Measurement], fitted: Fitted) -> float:
         """The sum of squares of the differences between waits of writes."""
-        results = self.simulated(fitted, [row.point for row in rows])
+        candidate = self._candidate(fitted, waits=True)
+        results = self._runs.at([(candidate, row.point) for row in rows])
         return sum(_wait_part(row)({row.point: result}) for row, result in zip(rows, results, strict=True))
 
     def _choose_slots(self, fitted: Fitted) -> Fitted:
         """Tries limits of the commands in the drive, whose runs take long, only if rows are missed without one."""
         rows = [row for row in self._rows if SLOTS.is_told_by(row.point)]
-        if rows and np.all(np.abs(self._differences(rows, fitted)) <= 1):
+        if not rows:
+            return fitted
+        if np.all(np.abs(self._differences(rows, fitted)) <= 1):
             return replace(fitted, losses={**fitted.losses, SLOTS.name: {}})
-        return self._choose(SLOTS, fitted)
+        return self._race(SLOTS, fitted, _worth_trying(SLOTS, fitted, lambda other: self._loss(rows, other)), _parts(rows))
 
     def _taken(self, choice: Choice, fitted: Fitted, found: Mapping[str, tuple[float, Fitted]]) -> Fitted:
         """The best alternative if it is clearly better than the present one, else the present one."""
@@ -525,6 +535,15 @@ def _others(choice: Choice, fitted: Fitted) -> dict[str, Fitted]:
     """Copies with each alternative of a choice."""
     names = dict.fromkeys((*choice.alternatives, fitted.choices[choice.name]))
     return {name: replace(fitted, choices={**fitted.choices, choice.name: name}) for name in names}
+
+
+def _worth_trying(choice: Choice, fitted: Fitted, loss: Callable[[Fitted], float]) -> dict[str, Fitted]:
+    """Copies with each alternative; if the second one is worse than the first, without those after it, whose runs take as long."""
+    others = _others(choice, fitted)
+    first, second, *_ = others
+    if loss(others[second]) <= loss(others[first]):
+        return others
+    return {name: others[name] for name in dict.fromkeys((first, second, fitted.choices[choice.name]))}
 
 
 def _parts(rows: Sequence[Measurement]) -> list[Part]:
@@ -567,6 +586,8 @@ def _wait_part(row: Measurement) -> Callable[[Mapping[Point, Simulated | None]],
 def _as_large_as(used_bytes: int, base: Candidate) -> tuple[dict[str, int], Candidate]:
     """The base with dies scaled in number to the used bytes, so that die sizes are kept; a very small drive gets shorter blocks.
 
+    More dies have as much more of the write buffer: with less than two programs for each they would wait for data.
+
     Raises:
         UsageError: the smallest such drive is much larger than what was used.
     """
@@ -576,6 +597,8 @@ def _as_large_as(used_bytes: int, base: Candidate) -> tuple[dict[str, int], Cand
     other: dict[str, int] = {}
     if times >= MUCH:
         other["device.chips_per_channel"] = device["chips_per_channel"] * round(times)
+        if size := tree["buffer"]["bytes"]:
+            other["buffer.bytes"] = size * round(times)
     elif 0 < times < 1 / MUCH:
         other["device.channels"] = channels = max(1, round(device["channels"] * times))
         left = times * device["channels"] / channels
@@ -621,6 +644,13 @@ def _wait_difference(row: Measurement, simulated: Simulated | None) -> float:
     if simulated is None or row.quantity not in simulated:
         return IMPOSSIBLE
     return math.log((simulated[row.quantity] + WAIT_US) / (row.value + WAIT_US)) / math.log(WAIT_FACTOR)
+
+
+def _with_waits(simulated: Simulated | None, waited: Simulated | None) -> Simulated | None:
+    """What was simulated, with the waits of writes of another run."""
+    if simulated is None or waited is None:
+        return simulated
+    return {quantity: waited.get(quantity, value) if quantity in WAITING else value for quantity, value in simulated.items()}
 
 
 def _soft(differences: Vector) -> Vector:

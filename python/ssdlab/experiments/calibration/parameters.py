@@ -237,7 +237,7 @@ PLANES = Choice(
 SLOTS = Choice(
     "slots",
     "Commands that are inside the drive at once; its queues give them in turn",
-    {AS_BASE: {}, **{str(slots): {"host.slots": slots} for slots in (128, 256, 320, 384)}},
+    {AS_BASE: {}, **{str(slots): {"host.slots": slots} for slots in (256, 320, 384, 128)}},
     lambda point: isinstance(point, Probe) and point.is_saturated and point.probe_depth > 0,
 )
 CHOICES: Sequence[Choice] = (PASSING, DRAINING, PLANES, COLLECTION, PACING, SLOTS)
@@ -254,6 +254,7 @@ KEYS: Mapping[str, str] = MappingProxyType(
         "device.chips_per_channel": "chips_per_channel",
         "device.channels": "channels",
         "device.pages_per_block": "pages_per_block",
+        "buffer.bytes": "bytes",
         "ftl.parity_stripe": "parity_stripe",
         "buffer.access_ns": "access_ns",
         "buffer.reads_pass": "reads_pass",

@@ -34,6 +34,7 @@ READ_OFF: Mapping[str, tuple[str, str]] = {
     "ftl.parity_stripe": ("Programs of which one holds parity, by sequential writes", "programs"),
     "buffer.access_ns": ("Time to put a write into the buffer, by writes that do not wait", "ns"),
     "device.chips_per_channel": ("Chips on a channel, by the capacity", "chips"),
+    "buffer.bytes": ("Write buffer, by the number of dies", "bytes"),
     "device.channels": ("Channels, by the capacity", "channels"),
     "device.pages_per_block": ("Pages of a block, by the capacity", "pages"),
 }

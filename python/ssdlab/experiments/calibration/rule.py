@@ -22,13 +22,14 @@ from types import MappingProxyType
 
 from ssdlab.experiments.calibration.measurements import FullSpeed, Measurement, Measurements, Pattern, Probe
 
-__all__ = ["SKEWED_THETA", "bound", "fitted_rows", "highest_rate", "waiting_rows"]
+__all__ = ["SKEWED_THETA", "WAITING", "bound", "fitted_rows", "highest_rate", "waiting_rows"]
 
 SKEWED_THETA = 0.8
 KNEE = 0.1
 """Distance from the highest rate, relative to it, within which response times depend on the last percent of the load."""
 FITTED_BELOW = frozenset({"read_mean_us", "read_p50_us", "read_p99_us", "write_p50_us"})
 WAITING = frozenset({"write_p99_us", "load_write_mean_us"})
+"""Quantities with the waits of writes below saturation."""
 FITTED_SATURATED = frozenset({"iops", "read_p50_us"})
 SATURATED: Mapping[str, tuple[float, float]] = MappingProxyType(
     {"iops": (0.06, 0.0), "load_write_mean_us": (0.08, 0.0), "write_p50_us": (0.25, 3.0), "read_p99_us": (0.4, 0.0)}
