@@ -145,6 +145,9 @@ TALL: Mapping[str, Value] = {
 STRIPED: Mapping[str, Value] = {**DRIVE, "array.level": "rais5", "array.drives": 4, "array.stripe_kb": 8}
 """Four drives with parity."""
 
+IN_TURN: Mapping[str, Value] = {**STRIPED, "device.overprovisioning": 0.5, "gc.soft": 4}
+"""Drives that collect long before they must."""
+
 SPACIOUS: Mapping[str, Value] = {**DRIVE, "device.blocks_per_plane": 24, "device.overprovisioning": 0.6}
 """As many exported pages, and blocks for several streams."""
 
@@ -524,6 +527,10 @@ CONTEXTS: Mapping[str, Context] = {
     "array.drives": Context((3, 4, 5), base=STRIPED),
     "array.stripe_kb": Context((4, 8, 64), base=STRIPED),
     "array.degraded": Context((0, 1, 2), base=STRIPED),
+    "array.rebuild_reads": Context(("off", "refused", "shortest", "window"), base={**STRIPED, "array.window_us": 2_000}, trace=overload),
+    "array.window_us": Context((0, 1_000, 2_000), base=IN_TURN, trace=overload),
+    "array.window_tail_us": Context((0, 4_000, 7_900), base={**IN_TURN, "array.window_us": 8_000}, trace=overload),
+    "array.window_forced": Context((0.0, 0.75, 1.0), base={**IN_TURN, "array.window_us": 20_000}, trace=overload),
     "workload.request_kb": generated(4.0, 4.5, 8.0),
     "workload.request_size": generated("fixed", "exponential", "table", size_table=[[4, 1], [16, 1]]),
     "workload.size_table": generated([[4, 1]], [[4, 1], [16, 1]], [[4, 1], [16, 2]], request_size="table"),

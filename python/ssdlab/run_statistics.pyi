@@ -27,6 +27,9 @@ class Array(Section):
     update_reads: int
     parity_writes: int
     degraded_reads: int
+    refused_reads: int
+    rebuilt_pages: int
+    shortest_waits: int
     row_waits: int
 
 class Bandwidth(Section):
@@ -156,6 +159,7 @@ class Counters(Section):
     multiplane_programs: int
     order_choices: int
     order_fallbacks: int
+    outside_window: int
     overlapped_operations: int
     paced_writes: int
     padded_units: int

@@ -9,3 +9,4 @@ pub mod geometry;
 pub mod memory;
 pub mod remark;
 pub mod scale;
+pub mod turns;

@@ -6,18 +6,22 @@
 use std::collections::BTreeSet;
 
 use crate::common::cases::{Cases, Failure, Tally, is_full};
-use crate::common::pages::{PAGE, READ, WRITE, read, write};
-use crate::common::{one_die, plan, random_buffer, random_config, random_host, random_queues, random_requests, simulation, wear};
+use crate::common::pages::{ERASE, PAGE, READ, WRITE, read, write};
+use crate::common::{one_die, pick, plan, random_buffer, random_config, random_host, random_queues, random_requests, simulation, wear};
 use ssdlab::blocked::Served;
 use ssdlab::cache::{Groups, Targets};
-use ssdlab::config::{ArrayLevel, CachePlace, CachePolicy, Capacity, Config, Padding, PreconditionKind, UnmappedRead};
+use ssdlab::cause::Cause;
+use ssdlab::config::{
+    ArrayLevel, CachePlace, CachePolicy, Capacity, Config, Padding, PreconditionKind, RebuildReads, Trigger, UnmappedRead,
+};
 use ssdlab::memory::Exhausted;
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
-use ssdlab::ssd::Ssd;
+use ssdlab::ssd::{Planted, Ssd};
 use ssdlab::stats::{ArrayResult, Completion, Part, Times};
 use ssdlab::storage::{Array, Observed, Places, PlantedInArray, Store};
+use ssdlab::units::{Lpn, PoolId};
 
 /// An array of `drives` with stripe units of `unit` pages.
 fn array(level: ArrayLevel, drives: u32, unit: u32) -> Config {
@@ -76,6 +80,8 @@ struct Fake {
     under_way: Vec<(u64, Completion)>,
     ended: Vec<Completion>,
     collects: bool,
+    /// Pages whose reads would wait for GC, and the time for which GC remains busy, ns.
+    refuses: Vec<(u32, u64)>,
 }
 
 /// When, what, first page and pages; bytes of a page are left away where a request is of whole pages.
@@ -219,6 +225,10 @@ impl Targets for Fake {
         self.collects && target == 1
     }
 
+    fn gc_ahead(&self, page: u32) -> Option<u64> {
+        self.refuses.iter().find(|(refused, _)| *refused == page).map(|&(_, ns)| ns)
+    }
+
     fn groups(&self) -> Groups {
         Groups { pages: 4, run: 1, places: 2 }
     }
@@ -296,6 +306,74 @@ fn data_and_parity_are_written_together_or_not_at_all() {
     let drives = bench.array.members_mut();
     assert_eq!(drives.iter().map(|drive| drive.held).collect::<Vec<_>>(), [2, 0, 2], "a drive gives back itself what it has programmed");
     assert_eq!(drives.iter().map(|drive| drive.rejected).sum::<u32>(), 3);
+}
+
+/// Three drives with these pages whose reads would wait for GC, and for how long GC remains busy.
+fn refusing(by: RebuildReads, refuses: [&[(u32, u64)]; 3]) -> Bench {
+    let mut config = rais5(3, 1);
+    config.array.rebuild_reads = by;
+    Bench::of(&config, refuses.map(|refuses| Fake { refuses: refuses.to_vec(), ..Fake::default() }).into())
+}
+
+/// Rows 0 1 P / 3 P 2. Drive 0 refuses its page of row 0, which its others give: data 1, and parity. A read of pages 0 to 3 takes the pages of
+/// rows 0 and 1 on drive 0 apart.
+#[test]
+fn refused_reads_are_rebuilt() {
+    let mut bench = refusing(RebuildReads::Refused, [&[(0, 900)], &[], &[(0, 900)]]);
+    let sent = bench.play(&[read(0, 0), read(10, 1), part(read(20, 0), 512), pages(read(30, 0), 4)]);
+    let read = |at, page| Sent(at, "read", page, 1);
+    assert_eq!(sent[0], [read(30, 1)]);
+    assert_eq!(sent[1], [read(0, 0), read(10, 0), Sent(20, "read bytes", 0, 512), read(30, 0), read(30, 0)]);
+    assert_eq!(sent[2], [read(0, 0), Sent(20, "read bytes", 0, 512), read(30, 0), read(30, 1)]);
+    assert!(bench.done.iter().all(|done| done.completed_ns - done.arrival_ns == 100));
+    let ArrayResult { refused_reads, rebuilt_pages, degraded_reads, shortest_waits, .. } = bench.array.result().clone();
+    assert_eq!((refused_reads, rebuilt_pages, degraded_reads, shortest_waits), (3, 3, 0, 0));
+}
+
+/// The write of page 1 reads page 0 until 100, which no drive refuses to an update, and writes page and parity until 400. A refused read of page 0 waits for that, since it needs both. Page 1
+/// is read from its own drive when its turn comes, and page 3, of another row, at once.
+#[test]
+fn rebuilt_reads_wait_for_their_turn() {
+    let mut bench = refusing(RebuildReads::Refused, [&[(0, 900)], &[], &[]]);
+    let sent = bench.play(&[write(0, 1), read(10, 0), read(20, 1), read(30, 3)]);
+    assert_eq!(sent[0], [Sent(0, "read", 0, 1), Sent(30, "read", 1, 1)]);
+    let both = [Sent(100, "write", 0, 1), Sent(400, "read", 0, 1)];
+    assert_eq!(sent[1], [&both[..], &[Sent(400, "read", 0, 1)]].concat());
+    assert_eq!(sent[2], both);
+    assert_eq!(bench.done.iter().map(|done| done.completed_ns).collect::<Vec<_>>(), [400, 500, 500, 130]);
+    assert_eq!(bench.done[1].parts().0[Part::HostQueue as usize], 390);
+    assert_eq!((bench.array.result().row_waits, bench.array.result().rebuilt_pages), (2, 1));
+    // A read that waits is refused, or not, when its turn comes.
+    let mut bench = refusing(RebuildReads::Refused, [&[], &[(0, 900)], &[]]);
+    let sent = bench.play(&[write(0, 1), read(20, 1)]);
+    assert_eq!((sent[0].len(), sent[1].len(), sent[2].len()), (2, 1, 2), "drive 1 is written and not read");
+}
+
+/// Of two drives that would refuse reads of a row the one is waited for where GC remains busy for less time; the drive with the page among equals.
+#[test]
+fn the_shortest_of_several_waits_is_taken() {
+    for (other, rebuilds) in [(None, true), (Some(499), true), (Some(500), false), (Some(501), false)] {
+        let refuses: Vec<_> = other.map(|ns| (0, ns)).into_iter().collect();
+        let mut bench = refusing(RebuildReads::Shortest, [&[(0, 500)], &refuses, &[(1, 1_000)]]);
+        let sent = bench.play(&[read(0, 0)]);
+        assert_eq!(sent.iter().map(Vec::len).collect::<Vec<_>>(), if rebuilds { [0, 1, 1] } else { [1, 0, 0] }, "{other:?}");
+        let ArrayResult { refused_reads, rebuilt_pages, shortest_waits, .. } = bench.array.result().clone();
+        assert_eq!((refused_reads, rebuilt_pages, shortest_waits), (1, rebuilds.into(), other.is_some().into()));
+    }
+}
+
+/// Windows of a microsecond: drive 0, 1, 2, and 0 again. Whatever a drive does, it is not read in its own.
+#[test]
+fn a_drive_is_not_read_in_its_window() {
+    let mut config = rais5(3, 1);
+    (config.array.rebuild_reads, config.array.window_us) = (RebuildReads::Window, 1);
+    let mut bench = Bench::of(&config, (0..3).map(|_| Fake { refuses: vec![(1, 900)], ..Fake::default() }).collect());
+    let sent = bench.play(&[read(0, 0), read(999, 1), read(1_000, 0), read(1_999, 1), read(2_500, 3), read(3_000, 3)]);
+    let read = |at, page| Sent(at, "read", page, 1);
+    assert_eq!(sent[0], [read(1_000, 0), read(1_999, 0), read(2_500, 1)]);
+    assert_eq!(sent[1], [read(0, 0), read(999, 0), read(3_000, 1)]);
+    assert_eq!(sent[2], [read(0, 0), read(1_999, 0), read(3_000, 1)]);
+    assert_eq!((bench.array.result().rebuilt_pages, bench.array.result().refused_reads), (3, 0));
 }
 
 /// What is sent for one request.
@@ -713,6 +791,83 @@ fn a_failed_drive_has_the_free_blocks_that_it_was_prepared_with() {
     assert_eq!(u64::from(least), free[0], "one die has one pool");
 }
 
+/// Rows 0 1 P / 3 P 2: writes of pages 0 and 3 by turns, each of which reads the other page of its row and programs parity. Each takes a program on
+/// drive 0, and every other one on drives 1 and 2.
+fn by_turns(from: u64, count: u64) -> Vec<Request> {
+    (0..count).map(|k| write(from + k * 1_000_000, [0, 3][k as usize % 2])).collect()
+}
+
+/// The ninth program of drive 0 begins after a read of another drive, at 8,127,400, and takes its third block, so that one is free: a job excludes the host from
+/// then on, waits for the program until 8,429,800, and erases a block without valid data for 1.5 ms. A read of page 3 at 8,500,000 waits for that, or
+/// is rebuilt at once from drives 1 and 2, which have taken two blocks and are idle.
+#[test]
+fn a_read_is_rebuilt_while_its_drive_collects() {
+    let respond = |by| {
+        let mut config = rais5(3, 1);
+        config.array.rebuild_reads = by;
+        let requests = [&by_turns(0, 9)[..], &[read(8_500_000, 3), read(11_000_000, 3)]].concat();
+        let played = play(&config, &requests);
+        ((played.response(9).0, played.response(10).0), (played.array.refused_reads, played.array.rebuilt_pages))
+    };
+    let wait = 8_429_800 + ERASE - 8_500_000;
+    assert_eq!(respond(RebuildReads::Off), ((wait + READ, READ), (0, 0)));
+    assert_eq!(respond(RebuildReads::Refused), ((READ, READ), (1, 1)));
+    assert_eq!(respond(RebuildReads::Shortest), ((READ, READ), (1, 1)));
+}
+
+/// Drive 0 of three, whose pools want three free blocks, has its windows from 0 and from 60 ms. From 20 ms on it takes blocks: at the fifth program,
+/// at 24,127,400, it has two left, and waits for its window. A job moves the page that is valid to a block that it takes, so that another follows. Half
+/// of the threshold, rounded, is two: a ninth program, with which one block is left, makes it collect at once.
+#[test]
+fn a_drive_collects_in_its_window_or_if_it_must() {
+    let jobs = |window_us: u64, tail_us: u64, writes: u64, times: &[u64]| {
+        let mut config = rais5(3, 1);
+        (config.gc.soft, config.array.window_forced) = (3.0, 0.5);
+        (config.array.window_us, config.array.window_tail_us) = (window_us, tail_us);
+        let mut simulation = simulation(&config);
+        for request in by_turns(20_000_000, writes) {
+            simulation.submit(request).unwrap();
+        }
+        let begun = |&now: &u64| {
+            simulation.run_until(now).unwrap();
+            let counters = simulation.storage().drives()[0].counters();
+            (counters.jobs_for(Cause::Space), counters.outside_window)
+        };
+        times.iter().map(begun).collect::<Vec<_>>()
+    };
+    assert_eq!(jobs(0, 0, 5, &[24_127_399, 24_127_400]), [(0, 0), (1, 0)]);
+    assert_eq!(jobs(20_000, 0, 5, &[59_999_999, 60_000_000, 70_000_000]), [(0, 0), (1, 0), (2, 0)]);
+    assert_eq!(jobs(20_000, 0, 9, &[28_127_399, 28_127_400, 59_999_999]), [(0, 0), (1, 1), (1, 1)]);
+    // In a window from 24 to 32 ms a job begins until 24.2 ms, but not with a tail from 24.1 ms on: then in the next window, from 48 ms.
+    assert_eq!(jobs(8_000, 7_800, 5, &[24_127_399, 24_127_400]), [(0, 0), (1, 0)]);
+    assert_eq!(jobs(8_000, 7_900, 5, &[24_127_400, 47_999_999, 48_000_000]), [(0, 0), (0, 0), (1, 0)]);
+}
+
+/// A job of which two of the victim's pages are valid has two moves and an erase to go when it begins, and a move less when a write has replaced
+/// one of them.
+#[test]
+fn how_long_gc_remains_busy() {
+    let mut config = one_die();
+    config.ftl.precondition.kind = PreconditionKind::Fill;
+    let mut simulation = simulation(&config);
+    // Pages 0 to 3 are in block 0, and so on. The ninth program takes the third block, and the pages of block 0 had two valid first.
+    for (k, page) in (0..).zip([0, 4, 8, 12, 1, 5, 9, 13, 2]) {
+        simulation.submit(write(k * 1_000_000, page)).unwrap();
+    }
+    let mut ahead = |now, page| {
+        simulation.run_until(now).unwrap();
+        simulation.ssd().gc_ahead(Lpn(page))
+    };
+    let (begins, ends) = (8_000_000, 8_000_000 + WRITE);
+    assert_eq!(ahead(begins - 1, 3), None);
+    assert_eq!(ahead(begins, 3), Some(2 * (READ + WRITE) + ERASE));
+    assert_eq!(ahead(ends, 3), Some(READ + WRITE + ERASE));
+    let moved = ends + READ + WRITE;
+    assert_eq!([ahead(moved - 1, 7), ahead(moved, 7)], [Some(READ + WRITE + ERASE), Some(ERASE)]);
+    // The page moved took the block that was left: another job follows, with two pages of block 1.
+    assert_eq!([ahead(moved + ERASE - 1, 7), ahead(moved + ERASE, 7)], [Some(ERASE), Some(2 * (READ + WRITE) + ERASE)]);
+}
+
 #[test]
 fn trims_and_flushes_on_drives() {
     let mut simulation = simulation(&rais5(4, 1));
@@ -780,11 +935,28 @@ fn drawn(case: u64) -> (Config, Vec<Request>) {
             request.length = (1 + rng.below(request.length)).min(exported - request.offset);
         }
     }
+    reads_around_gc(&mut Rng::new(case, "around GC"), &mut config);
     random_host(&mut Rng::new(case, "host"), &mut config);
     random_buffer(&mut Rng::new(case, "buffer"), &mut config);
     random_queues(&mut Rng::new(case, "queues"), &mut config, &mut requests);
     wear(&mut Rng::new(case, "wear"), &mut config);
     (config, requests)
+}
+
+/// In some arrays with parity and without a failed drive, reads go around GC, or the drives collect in windows, or both.
+fn reads_around_gc(rng: &mut Rng, config: &mut Config) {
+    let array = &mut config.array;
+    if array.level != ArrayLevel::Rais5 || array.degraded.is_some() {
+        return;
+    }
+    let draws = [rng.chance(0.4) && config.gc.trigger == Trigger::Soft, rng.chance(0.3)];
+    if draws[0] {
+        array.window_us = 1 + rng.below(3_000);
+        array.window_tail_us = if draws[1] { rng.below(array.window_us) } else { 0 };
+        array.window_forced = pick(rng, &[0.0, 0.5, 1.0]);
+    }
+    let by = pick(rng, &[RebuildReads::Off, RebuildReads::Refused, RebuildReads::Shortest, RebuildReads::Window]);
+    array.rebuild_reads = if array.window_us == 0 && by == RebuildReads::Window { RebuildReads::Refused } else { by };
 }
 
 /// What an array has to read and write for its requests, page by page, from the requests alone.
@@ -905,7 +1077,9 @@ fn run(config: &Config, requests: &[Request], verify: Verify, planted: Option<Pl
     }
     let ArrayResult { read_modify_writes, reconstruct_writes, full_writes, update_reads, parity_writes, .. } = array;
     let found = Work { programs, reads: reads - before_writes, read_modify_writes, reconstruct_writes, full_writes, update_reads };
-    let expected = work(config, requests);
+    let mut expected = work(config, requests);
+    // Instead of one page each, those of all other drives.
+    expected.reads += array.rebuilt_pages * u64::from(config.array.drives.saturating_sub(2));
     let made = read_modify_writes + reconstruct_writes + full_writes;
     // A cache decides what is written, and when: some of that may be under way when the last request has been answered.
     let rejected: u64 = simulation.storage().drives().iter().map(|ssd| ssd.counters().rejected_writes).sum();
@@ -928,6 +1102,10 @@ fn run(config: &Config, requests: &[Request], verify: Verify, planted: Option<Pl
         ("full_writes", full_writes),
         ("degraded_reads", array.degraded_reads),
         ("row_waits", array.row_waits),
+        ("refused_reads", array.refused_reads),
+        ("rebuilt_pages", array.rebuilt_pages),
+        ("shortest_waits", array.shortest_waits),
+        ("outside_window", result.counters["outside_window"]),
         ("jobs", result.gc.jobs),
         ("trimmed_pages", result.counters["trimmed_pages"]),
         ("before_writes", before_writes),
@@ -968,6 +1146,70 @@ fn random_arrays_with_caches_keep_every_invariant() {
     if is_full() {
         assert!(tally.values().all(|&count| count > 100), "{tally:?}");
     }
+}
+
+/// Plays an array whose drives collect in windows, microsecond by microsecond, in each of which a window is open or not. Outside its window a drive
+/// counts the jobs that begin, and one begins only if a pool is below the lower threshold.
+fn play_in_windows(config: &Config, requests: &[Request], planted: Option<Planted>) -> Result<Tally, String> {
+    let plan = Plan { verify: Verify::Off, ..plan(config.clone()) };
+    let mut simulation = Simulation::new(&plan, &Control::default()).map_err(|e| e.to_string())?;
+    planted.into_iter().for_each(|defect| simulation.storage_mut().each_drive_mut(|drive| drive.plant(defect)));
+    for request in requests {
+        simulation.submit(*request).map_err(|e| e.to_string())?;
+    }
+    let (window_us, window_tail_us, drives) = (config.array.window_us, config.array.window_tail_us, config.array.drives);
+    let only_by_free_blocks = config.gc.until == 0 && !config.wear.is_on() && !config.slc.is_on();
+    let of = |drive: &Ssd| {
+        let counters = drive.counters();
+        [counters.jobs_for(Cause::Space), counters.outside_window, counters.erases]
+    };
+    let (mut before, mut tally) = (vec![[0; 3]; drives as usize], Tally::new());
+    let end_us = requests.iter().map(|request| request.arrival_ns).max().unwrap_or(0) / 1_000 + 2_000;
+    for us in 0..end_us {
+        simulation.run_until(us * 1_000 + 999).map_err(|e| e.to_string())?;
+        for (drive, (ssd, before)) in simulation.storage().drives().into_iter().zip(&mut before).enumerate() {
+            let now = of(ssd);
+            let [begun, outside, erases] = std::array::from_fn(|k| now[k] - before[k]);
+            *before = now;
+            let is_open = us / window_us % u64::from(drives) == drive as u64 && us % window_us < window_us - window_tail_us;
+            if outside != if is_open { 0 } else { begun } {
+                return Err(format!("{outside} of {begun} jobs of drive {drive} count as outside its window at {us} us"));
+            }
+            let (pools, ftl) = (&ssd.ftl().geometry().pools, ssd.ftl());
+            let forced = config.array.window_forced_blocks(config.gc.soft_blocks(pools.blocks_each)) + config.uncounted_blocks();
+            let least = (0..pools.count.get()).map(|pool| ftl.blocks().free_count(PoolId(pool))).min().unwrap_or(0);
+            if outside > 0 && only_by_free_blocks && u64::from(least) >= u64::from(forced.max(ftl.reserve() + 1)) + erases {
+                return Err(format!("drive {drive} has {least} free blocks at {us} us, and begins a job outside its window"));
+            }
+            *tally.entry("begun".into()).or_default() += begun;
+            *tally.entry("outside".into()).or_default() += outside;
+        }
+    }
+    Ok(tally)
+}
+
+#[test]
+fn random_drives_keep_to_their_windows() {
+    let play = |planted| {
+        move |case| {
+            let (mut config, requests) = drawn(case);
+            config.gc.trigger = Trigger::Soft;
+            config.array.level = ArrayLevel::Rais5;
+            (config.array.drives, config.array.degraded) = (config.array.drives.max(3), None);
+            config.array.window_us = config.array.window_us.max(500);
+            (config.gc.soft, config.gc.until, config.array.window_forced) = (3.0, 0, 0.0);
+            if ssdlab::config::validate(&config).is_err() || requests.iter().any(|r| r.offset + r.length > config.exported_bytes().unwrap())
+            {
+                return Ok(Tally::new());
+            }
+            play_in_windows(&config, &requests, planted)
+        }
+    };
+    let tally = Cases::up_to(60).run(play(None)).unwrap_or_else(|failure| panic!("{failure:?}"));
+    println!("{tally:?}");
+    assert!(tally["begun"] > tally["outside"] && tally["outside"] > 0, "{tally:?}");
+    let failure = Cases::up_to(60).run(play(Some(Planted::IgnoresWindow))).expect_err("the planted defect is found");
+    assert!(failure.reason.contains("begins a job outside its window"), "{failure:?}");
 }
 
 #[test]

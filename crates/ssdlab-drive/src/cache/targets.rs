@@ -1,6 +1,8 @@
 //! What a cache knows of the next storage level: the target of a page, and whether GC runs there. In a drive a target is a chip; above an
 //! array it is a drive (wu2017 section 3.2).
 
+use ssdlab_base::units::Ns;
+
 /// The chips or drives that store the pages of a cache.
 pub trait Targets {
     /// Number of targets.
@@ -11,6 +13,10 @@ pub trait Targets {
     fn targets_are_fixed(&self) -> bool;
     /// GC runs on a target, or (`soon` > 0) one of its pools has fewer than T_soft + `soon` free blocks.
     fn in_gc(&self, target: u32, soon: u32) -> bool;
+    /// A read of the page that comes now would wait for GC; the time for which GC remains busy there, ns. `None`: it would not.
+    fn gc_ahead(&self, _page: u32) -> Option<Ns> {
+        None
+    }
     /// The page has been written and not trimmed since.
     fn holds_data(&self, page: u32) -> bool;
     /// The groups of pages that a sequential fill puts into one block.

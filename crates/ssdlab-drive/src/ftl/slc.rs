@@ -124,7 +124,7 @@ impl Ftl {
 
     /// The mode in which the flash takes a block to be.
     #[inline(always)]
-    pub(super) fn mode_of_block(&self, block: BlockId) -> Mode {
+    pub fn mode_of_block(&self, block: BlockId) -> Mode {
         match &self.slc {
             Some(slc) if !slc.forgets_mode => self.blocks.mode(block),
             _ => Mode::Native,

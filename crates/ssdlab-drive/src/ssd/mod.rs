@@ -61,6 +61,7 @@ use mechanisms::order::OwnOrder;
 use mechanisms::power::Power;
 use mechanisms::slc::Slc;
 use mechanisms::wear::Wear;
+use mechanisms::windows::Windows;
 use ready::Ready;
 use watch::clocks::WaitClocks;
 use watch::probes::Probes;
@@ -91,6 +92,8 @@ pub struct Ssd {
     slc: Option<Box<Slc>>,
     /// Blocks that fail; `None` if none can (`wear`).
     wear: Option<Box<Wear>>,
+    /// Windows in which the drive collects; `None` if it may at any time (`array.window_us`).
+    windows: Option<Box<Windows>>,
     /// The flash: dies and buses.
     flash: Flash,
     /// Events at which stages end, and timers.
@@ -149,6 +152,7 @@ impl Ssd {
             ages,
             slc: Slc::new(config),
             wear: Wear::new(config, &ftl, seed),
+            windows: None,
             flash,
             events: EventQueue::default(),
             ready: Ready::new(geometry.dies),
@@ -164,6 +168,13 @@ impl Ssd {
             rules,
             ftl,
         }
+    }
+
+    /// Gives the drive its number in an array, which says when its turn to collect comes. Call before [`Ssd::begin`].
+    #[must_use]
+    pub fn numbered(mut self, config: &Config, drive: u32) -> Self {
+        self.windows = Windows::new(config, drive, self.geometry().pools.blocks_each);
+        self
     }
 
     #[inline(always)]

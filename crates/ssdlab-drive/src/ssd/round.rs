@@ -6,7 +6,7 @@
 //!
 //! Each completion is noted as it happens; [`Ssd::drain_completions`] fetches them.
 
-use super::mechanisms::{self, ages, idle, merge, pace, pause, power, slc, wear};
+use super::mechanisms::{self, ages, idle, merge, pace, pause, power, slc, wear, windows};
 use super::watch::{verify, waits};
 use super::{Drained, Ssd};
 use crate::event::Event;
@@ -19,6 +19,7 @@ use ssdlab_result::stats::Completion;
 impl Ssd {
     /// Begins the run at time 0. A drive with too few free blocks in some pool (a state saved under another threshold) collects at once.
     pub fn begin(&mut self) {
+        windows::change(self, 0);
         self.pools().for_each(|pool| pace::pace_block(self, pool));
         self.pools().for_each(|pool| self.trigger_gc(0, pool));
         idle::all_requests_ended(self, 0);
@@ -57,6 +58,7 @@ impl Ssd {
                 (_, Event::Bus(channel)) => self.bus_event(now, ChannelId(channel)),
                 (_, Event::Idle(work)) => idle::timer_is_due(self, now, work),
                 (_, Event::Decoded) => ages::decoded(self, now),
+                (_, Event::Window) => windows::change(self, now),
             }
         }
     }

@@ -90,6 +90,10 @@ impl Targets for Ssd {
         self.chip_in_gc(ChipId(target), soon)
     }
 
+    fn gc_ahead(&self, page: u32) -> Option<Ns> {
+        Ssd::gc_ahead(self, Lpn(page))
+    }
+
     fn holds_data(&self, page: u32) -> bool {
         self.has_data(Lpn(page))
     }

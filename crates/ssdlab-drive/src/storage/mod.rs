@@ -98,7 +98,7 @@ impl Storage {
     /// Storage as configured by `config`; `ftls`: the state of each drive.
     pub fn new(config: &Config, ftls: Vec<Ftl>, seed: u64) -> Self {
         assert_eq!(ftls.len(), config.array.drives() as usize, "a state for each drive");
-        let ssds = ftls.into_iter().zip(0..).map(|(ftl, drive)| Ssd::new(config, ftl, drive_seed(seed, drive)));
+        let ssds = ftls.into_iter().zip(0..).map(|(ftl, drive)| Ssd::new(config, ftl, drive_seed(seed, drive)).numbered(config, drive));
         let mut drives = ssds.map(|ssd| Buffer::new(config, MappingCache::new(config, ssd)));
         let cache = config.cache.is_on().then_some(config.cache.place);
         let queues = config.workload.queues_of_flows(config.host.queues);

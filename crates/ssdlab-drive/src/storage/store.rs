@@ -93,6 +93,10 @@ impl<L: Layer> Targets for L {
         self.lower().in_gc(target, soon)
     }
 
+    fn gc_ahead(&self, page: u32) -> Option<Ns> {
+        if self.holds_here(page).is_some() { None } else { self.lower().gc_ahead(page) }
+    }
+
     fn holds_data(&self, page: u32) -> bool {
         self.holds_here(page).unwrap_or_else(|| self.lower().holds_data(page))
     }

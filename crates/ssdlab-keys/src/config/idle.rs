@@ -53,6 +53,7 @@ const BUFFERED_UNITS: &str =
     "a write buffer (buffer.bytes above 0) and programs of several mapping units (ftl.map_unit_bytes, device.pages_per_program)";
 const A_CACHE: &str = "a cache (cache.policy other than \"none\")";
 const AN_ARRAY: &str = "an array (array.level other than \"none\")";
+const WINDOWS: &str = "windows in which the drives of an array collect (array.window_us above 0)";
 const IDLE_TRIGGER: &str = "gc.trigger = \"idle\"";
 const HOST_ON_THE_DIE: &str = "a scope that leaves the die to the host while a job is active (gc.scope = \"none\", \"block\" or \"plane\")";
 const SEVERAL_JOBS: &str =
@@ -302,6 +303,8 @@ const RULES: &[Rule] = &[
     parameter("host.cores", "host.command_ns or host.completion_ns above 0", |c| c.host.works()),
     parameter("array.drives", AN_ARRAY, |c| c.array.level != ArrayLevel::None),
     parameter("array.stripe_kb", AN_ARRAY, |c| c.array.level != ArrayLevel::None),
+    parameter("array.window_tail_us", WINDOWS, |c| c.array.window_us > 0),
+    parameter("array.window_forced", WINDOWS, |c| c.array.window_us > 0),
     parameter("workload.hot_share", HOT_COLD, |c| generated(c, |w| w.address == Address::HotCold)),
     parameter("workload.hot_access", HOT_COLD, |c| generated(c, |w| w.address == Address::HotCold)),
     switch("workload.hot_scattered", |c| c.workload.hot_scattered, HOT_COLD, |c| generated(c, |w| w.address == Address::HotCold)),

@@ -48,7 +48,7 @@ pub use idle::{IdleKey, idle_by_hand};
 pub use layers::Layers;
 pub use mode::{MODES, Mode, ModeFacts, WHOLE};
 pub use slc::{Slc, SlcFull, SlcShape};
-pub use storage::{Array, ArrayLevel, Cache, CacheGroup, CachePlace, CachePolicy, Padding};
+pub use storage::{Array, ArrayLevel, Cache, CacheGroup, CachePlace, CachePolicy, Padding, RebuildReads};
 pub use streams::{CLASSES_MAX, GROUPS_MAX, HANDLES_MAX, HORIZON, STREAMS_MAX, Stream, Streams, foretold_writes, oracle_bytes};
 pub use validate::{PART_PAGES_MAX, PROGRAM_UNITS_MAX, UNITS_MAX, validate};
 pub use wear::{Erase, Leveling, Wear, WearEnd};

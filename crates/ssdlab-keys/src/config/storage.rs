@@ -155,11 +155,34 @@ pub struct Array {
     /// For `level = "rais5"`: number of the failed drive, from 0. Absent: no drive has failed.
     #[schemars(range(min = 0, max = 63))]
     pub degraded: Option<u32>,
+    /// For `level = "rais5"`: which reads of a drive are replaced by reads of all others, from which the data are computed, so that they do
+    /// not wait for GC.
+    pub rebuild_reads: RebuildReads,
+    /// For `level = "rais5"`: length of the windows in which the drives collect, one after the other, us. 0: no windows.
+    #[schemars(range(min = 0, max = 1000000000_u64))]
+    pub window_us: u64,
+    /// For `window_us` above 0: time before the end of its window from which on a drive begins no job, us.
+    #[schemars(range(min = 0, max = 1000000000_u64))]
+    pub window_tail_us: u64,
+    /// For `window_us` above 0: a pool with fewer free blocks collects outside the window of its drive, too. A share of T_soft, rounded to
+    /// the nearest block. A pool always collects that is down to the last free block.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub window_forced: f64,
 }
 
 impl Default for Array {
     fn default() -> Self {
-        Array { level: ArrayLevel::None, drives: 4, stripe_kb: 64.0, degraded: None }
+        Array {
+            level: ArrayLevel::None,
+            drives: 4,
+            stripe_kb: 64.0,
+            degraded: None,
+            rebuild_reads: RebuildReads::Off,
+            window_us: 0,
+            window_tail_us: 0,
+            // 5 % of all blocks, if T_soft is 10 % (Li et al. 2021).
+            window_forced: 0.5,
+        }
     }
 }
 
@@ -183,6 +206,11 @@ impl Array {
         }
     }
 
+    /// Free blocks below which a pool collects outside the window of its drive, if T_soft is `soft` blocks.
+    pub fn window_forced_blocks(&self, soft: u32) -> u32 {
+        libm::round(self.window_forced * f64::from(soft)) as u32
+    }
+
     /// Number of bytes that the host can address, if each drive exports `drive_bytes`: whole stripes. A single drive exports `drive_bytes`.
     pub fn exported_bytes(&self, drive_bytes: u64) -> u64 {
         if self.level == ArrayLevel::None {
@@ -190,6 +218,21 @@ impl Array {
         }
         drive_bytes / self.unit_bytes() * self.unit_bytes() * u64::from(self.data_units())
     }
+}
+
+/// Which reads of a drive an array replaces by reads of all others (Li et al. 2021).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RebuildReads {
+    /// None.
+    Off,
+    /// Those that the drive refuses, since they would wait for GC. The reads in their place wait, if need be.
+    Refused,
+    /// Those that the drive refuses, unless other drives would refuse reads in their place, too, and the time for which GC remains busy is
+    /// no shorter there.
+    Shortest,
+    /// All reads of the drive whose window it is (`window_us`).
+    Window,
 }
 
 /// The layout of an array.

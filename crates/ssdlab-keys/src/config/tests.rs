@@ -291,6 +291,30 @@ fn config_relations_between_keys() {
         ),
         (&[("workload.align_kb", "0.7")], "workload.align_kb = 0.7: must be whole sectors of 512 bytes, a multiple of 0.5"),
         (&[("workload.align_large_kb", "64.2")], "workload.align_large_kb = 64.2: must be whole sectors of 512 bytes, a multiple of 0.5"),
+        (
+            &[("array.rebuild_reads", "refused")],
+            "array.rebuild_reads = \"refused\": needs parity; set array.level = \"rais5\", or leave it out",
+        ),
+        (
+            &[("array.level", "rais0"), ("array.window_us", "100")],
+            "array.window_us = 100: needs parity; set array.level = \"rais5\", or leave it out",
+        ),
+        (
+            &[("array.level", "rais5"), ("array.stripe_kb", "4"), ("array.degraded", "0"), ("array.rebuild_reads", "shortest")],
+            "array.rebuild_reads = \"shortest\": with array.degraded there is no parity to read around GC; leave one of them out",
+        ),
+        (
+            &[("array.level", "rais5"), ("array.stripe_kb", "4"), ("array.rebuild_reads", "window")],
+            "array.rebuild_reads = \"window\": there are no windows; set array.window_us above 0",
+        ),
+        (
+            &[("array.level", "rais5"), ("array.stripe_kb", "4"), ("array.window_us", "100"), ("gc.trigger", "idle")],
+            "array.window_us = 100: needs gc.trigger = \"soft\", whose threshold windows change",
+        ),
+        (
+            &[("array.level", "rais5"), ("array.stripe_kb", "4"), ("array.window_us", "100"), ("array.window_tail_us", "100")],
+            "array.window_tail_us = 100: must be less than array.window_us, so that jobs can begin",
+        ),
         (&[("workload.trace", "")], "workload.trace = \"\": must name a file; leave it out to generate requests"),
     ];
     for (pairs, message) in cases {

@@ -10,7 +10,7 @@ use ssdlab_base::error::{Error, Result};
 
 use super::{
     Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Ftl, MapCacheUnit, Order, Pace, Placement, PoolScope,
-    PreconditionKind, Scope, SuspendedForReads, Trigger, check, workload_rules,
+    PreconditionKind, RebuildReads, Scope, SuspendedForReads, Trigger, check, workload_rules,
 };
 
 /// Checks a whole configuration: each key by itself, and relations between keys.
@@ -326,6 +326,7 @@ fn array(config: &Config, messages: &mut Vec<String>) {
         let most = array.drives - 1;
         messages.push(format!("array.degraded = {failed}: must be a drive of a rais5 array, 0 to {most}; or leave it out"));
     }
+    windows(config, messages);
     if array.level == ArrayLevel::None {
         return;
     }
@@ -348,6 +349,36 @@ fn array(config: &Config, messages: &mut Vec<String>) {
     } else if pages > u64::from(u32::MAX) {
         let most = u32::MAX;
         messages.push(format!("array.drives = {}: {pages} pages are too many; at most {most} can be simulated", array.drives));
+    }
+}
+
+/// Checks the needs of arrays whose drives collect in turns, or refuse reads that would wait for GC.
+fn windows(config: &Config, messages: &mut Vec<String>) {
+    let array = &config.array;
+    let mut needs = |key: String, need: &str| messages.push(format!("{key}: {need}"));
+    let rebuilds = serde_json::to_value(array.rebuild_reads).map_or_else(|_| String::new(), |name| name.to_string());
+    for (is_on, key) in [
+        (array.rebuild_reads != RebuildReads::Off, format!("array.rebuild_reads = {rebuilds}")),
+        (array.window_us > 0, format!("array.window_us = {}", array.window_us)),
+    ] {
+        if is_on && array.level != ArrayLevel::Rais5 {
+            needs(key, "needs parity; set array.level = \"rais5\", or leave it out");
+        } else if is_on && array.degraded.is_some() {
+            needs(key, "with array.degraded there is no parity to read around GC; leave one of them out");
+        }
+    }
+    if array.rebuild_reads == RebuildReads::Window && array.window_us == 0 {
+        needs("array.rebuild_reads = \"window\"".into(), "there are no windows; set array.window_us above 0");
+    }
+    if array.window_us == 0 {
+        return;
+    }
+    if config.gc.trigger != Trigger::Soft {
+        needs(format!("array.window_us = {}", array.window_us), "needs gc.trigger = \"soft\", whose threshold windows change");
+    }
+    if array.window_tail_us >= array.window_us {
+        let tail = format!("array.window_tail_us = {}", array.window_tail_us);
+        needs(tail, "must be less than array.window_us, so that jobs can begin");
     }
 }
 

@@ -30,6 +30,15 @@ pub struct ArrayResult {
     /// Number of degraded reads: reads of the failed drive, replaced by reads of all others.
     #[schemars(extend("unit" = "count"))]
     pub degraded_reads: u64,
+    /// Number of reads that drives refused, as they would have waited for GC.
+    #[schemars(extend("unit" = "count"))]
+    pub refused_reads: u64,
+    /// Number of pages computed from reads of all other drives, so that their read would not wait for GC.
+    #[schemars(extend("unit" = "count"))]
+    pub rebuilt_pages: u64,
+    /// Number of refused reads in whose place other drives would have refused reads, too: the array waited for the shorter of both.
+    #[schemars(extend("unit" = "count"))]
+    pub shortest_waits: u64,
     /// Number of parts of requests (writes to a stripe, reads, trims) that waited for the lock of their stripe.
     #[schemars(extend("unit" = "count"))]
     pub row_waits: u64,
@@ -46,6 +55,9 @@ impl ArrayResult {
             update_reads: self.update_reads - before.update_reads,
             parity_writes: self.parity_writes - before.parity_writes,
             degraded_reads: self.degraded_reads - before.degraded_reads,
+            refused_reads: self.refused_reads - before.refused_reads,
+            rebuilt_pages: self.rebuilt_pages - before.rebuilt_pages,
+            shortest_waits: self.shortest_waits - before.shortest_waits,
             row_waits: self.row_waits - before.row_waits,
             ..self
         }

@@ -102,6 +102,8 @@ counters! {
         order_choices,
         /// Decisions that a user-defined order of operations left to the configured order.
         order_fallbacks,
+        /// GC jobs for space that began outside the window of their drive, since blocks were short (`array.window_us`).
+        outside_window,
         /// Host operations that began while another operation was in service on their die (cache register).
         overlapped_operations,
         /// Writes that waited for credit that GC earns, or behind a request that did (`gc.pace`).

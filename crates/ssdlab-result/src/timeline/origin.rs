@@ -28,7 +28,7 @@ pub enum Cause {
     MapWrite,
     /// A translation page is read or written since GC has moved pages.
     MapUpdate,
-    /// A degraded read: another drive is read in place of the failed one.
+    /// Another drive is read in place of one that has failed, or collects.
     Degraded,
 }
 

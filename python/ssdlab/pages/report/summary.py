@@ -144,6 +144,9 @@ OTHERS: Mapping[str, tuple[Place, ...]] = {
         Place("full writes", "array.full_writes", "count"),
         Place("pages of parity written", "array.parity_writes", "count", "low"),
         Place("degraded reads", "array.degraded_reads", "count"),
+        Place("reads refused for GC", "array.refused_reads", "count"),
+        Place("pages read around GC", "array.rebuilt_pages", "count"),
+        Place("refused reads that waited for the shortest GC", "array.shortest_waits", "count"),
         Place("waits for a stripe lock", "array.row_waits", "count"),
     ),
 }

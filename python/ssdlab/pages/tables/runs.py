@@ -503,6 +503,8 @@ def _array(result: RunData) -> list[RenderableType]:
         "reconstruct_writes": "by reconstruction",
         "full_writes": "without reading",
         "degraded_reads": "degraded reads",
+        "refused_reads": "reads refused for GC",
+        "rebuilt_pages": "pages read around GC",
         "row_waits": "waits for a stripe lock",
     }
     counts = [f"{array[key]:,} {name}" for key, name in names.items() if array.get(key)]

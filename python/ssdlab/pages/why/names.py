@@ -51,7 +51,7 @@ CAUSES = {
     "map_read": "a translation page",
     "map_write": "a changed translation page",
     "map_update": "a translation page after GC",
-    "degraded": "a failed drive",
+    "degraded": "a drive that is not read",
 }
 """What a request to a drive is for, by its cause."""
 TRIGGERS = dict(_core.triggers())

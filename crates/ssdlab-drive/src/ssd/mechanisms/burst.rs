@@ -11,10 +11,12 @@ use crate::rules::BurstRule;
 use crate::sched::{QueueKind, linked};
 use crate::ssd::Ssd;
 use crate::ssd::candidates::Limits;
-use crate::ssd::mechanisms::{advance, ages, estimates, idle, merge, order, pace, pause, planes, power, slc, superblock, units, wear};
+use crate::ssd::mechanisms::{
+    advance, ages, estimates, idle, merge, order, pace, pause, planes, power, slc, superblock, units, wear, windows,
+};
 use serde_json::Value;
 use ssdlab_base::units::{BlockId, DieId, Ns, PoolId, Ppn, SlotId, TxnId};
-use ssdlab_keys::config::{Config, Priority};
+use ssdlab_keys::config::{Config, Priority, RebuildReads};
 use ssdlab_keys::geometry::PageFacts;
 
 /// What all mechanisms say of bursts.
@@ -35,6 +37,7 @@ const RULES: &[BurstRule] = &[
     superblock::BURSTS,
     units::BURSTS,
     wear::BURSTS,
+    windows::BURSTS,
     crate::arbiter::BURSTS,
     crate::cache::BURSTS,
     crate::flash::BUS_BURSTS,
@@ -76,10 +79,15 @@ const SHAPE: BurstRule = BurstRule {
     exact: |_| true,
 };
 
-/// Bursts: levels above the drive see its requests and completions, but a mapping table in flash is updated for each move when it ends.
+/// Bursts: levels above the drive see its requests and completions, but a mapping table in flash is updated for each move when it ends, and
+/// how long a job remains busy depends on the moves that have ended.
 const ABOVE: BurstRule = BurstRule {
     keys: &[
-        "array.",
+        "array.degraded",
+        "array.drives",
+        "array.level",
+        "array.rebuild_reads",
+        "array.stripe_kb",
         "buffer.",
         "host.",
         "workload.",
@@ -89,7 +97,7 @@ const ABOVE: BurstRule = BurstRule {
         "ftl.map_page_bytes",
         "ftl.map_entry_bytes",
     ],
-    exact: |config| !config.caches_map(),
+    exact: |config| !config.caches_map() && config.array.rebuild_reads != RebuildReads::Shortest,
 };
 
 /// Bursts remain exact with this configuration: all mechanisms say so, and each key that is not at its default is of one.

@@ -21,6 +21,7 @@
 //! | `accepted` | which place does the drive keep for data that a level above has accepted? | `wear` |
 //! | `planes` | which programs go plane by plane? | `device.plane_programs` |
 //! | `table` | what is noted for a mapping table in flash? | `ftl.map_cache_bytes` |
+//! | `windows` | when may a drive of an array collect? | `array.window_us` |
 //! | `pause` | when does an operation stop for reads? | `scheduler.write_pausing`, `scheduler.suspend` |
 //!
 //! At the moments of an operation's life that have a function here, the spine calls that, and the function calls what each mechanism does then: to
@@ -70,6 +71,7 @@ pub(super) mod superblock;
 pub(super) mod table;
 pub(super) mod units;
 pub(super) mod wear;
+pub(super) mod windows;
 
 /// A request has come to the drive; none of its pages is admitted.
 #[inline(always)]
@@ -157,6 +159,7 @@ pub(super) fn moving_begins(ssd: &mut Ssd, now: Ns, pool: PoolId, cause: Cause) 
 /// The job of a pool has begun, with its parts in all pools of its group.
 pub(super) fn job_begun(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     pace::job_starts(ssd, pool);
+    windows::job_begun(ssd, pool);
     superblock::job_begun(ssd, now, pool);
 }
 

@@ -9,11 +9,13 @@
 //! | `blocks` | in which state was each block? |
 //! | `timeline` | which stages were there, of which request or job? |
 //! | `slowest` | what did the drive do recently, to explain the slowest requests? |
+//! | `ahead` | would a read that comes now wait for GC, and for how long? |
 //! | `verify` | does each page hold the data written last, and do all counts agree with a recount? |
 //! | `placed` | does every page lie in a stream of its handle? |
 //! | `planted` | which defects can a test plant, to see that verify mode finds them? |
 //! | `report` | which state and statistics of a drive can its callers read? |
 
+pub(super) mod ahead;
 pub(super) mod blocks;
 pub(super) mod clocks;
 pub(super) mod gauges;

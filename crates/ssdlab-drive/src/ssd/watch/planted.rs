@@ -40,6 +40,8 @@ pub enum Planted {
     LosesAccepted,
     /// An erase as needed takes the time of whole pulses.
     ErasesInWholePulses,
+    /// Pools want as many free blocks outside the window of their drive as inside.
+    IgnoresWindow,
 }
 
 impl Ssd {

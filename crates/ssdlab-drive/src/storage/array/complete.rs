@@ -1,5 +1,6 @@
 //! Requests to drives end: updates continue, then host requests complete.
 
+use super::rebuild::UnitRead;
 use super::split::{Access, Run};
 use super::stripe_locks::Work;
 use super::update::{Method, Update};
@@ -171,7 +172,8 @@ impl<D: Store> Array<D> {
         while let Some((place, op)) = self.locks.next(stripe) {
             match op.work {
                 Work::Update(_) => return self.begin_update(now, place),
-                Work::Read { drive, start, end } => self.send_run(now, op.request, drive, Run { start, end }),
+                Work::Read { drive, start, end } => self.read_in_turn(now, op.request, UnitRead { stripe, drive, run: Run { start, end } }),
+                Work::Rebuild { drive, start, end } => self.rebuild(now, op.request, drive, Run { start, end }),
                 Work::Trim => self.trim_at_once(now, op.request, stripe, stripe + 1),
             }
             // From now on the request waits for the drives.

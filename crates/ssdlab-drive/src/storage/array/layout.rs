@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn the_end_of_a_drive_that_fills_no_unit_is_not_used() {
-        let array = config::Array { level: ArrayLevel::Rais5, drives: 4, stripe_kb: 12.0, degraded: None };
+        let array = config::Array { level: ArrayLevel::Rais5, drives: 4, stripe_kb: 12.0, ..config::Array::default() };
         let layout = Layout::new(&array, 4096, 16);
         assert_eq!((layout.unit_pages, layout.stripes, layout.exported_pages()), (3, 5, 5 * 3 * 3));
         assert_eq!(u64::from(layout.exported_pages()) * 4096, array.exported_bytes(16 * 4096));

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `layout` | where data and parity lie |
 //! | `split` | a request is split into requests to drives and operations on stripes |
+//! | `rebuild` | which reads are replaced by reads of the other drives, so that they do not wait for GC |
 //! | `update` | what a write to a stripe with parity reads and writes |
 //! | `stripe_locks` | which update holds a stripe, and what waits for it |
 //! | `places` | where blocks can fail: writes wait for the places that drives keep for their data and parity |
@@ -17,6 +18,7 @@ mod complete;
 mod layout;
 mod places;
 mod planted;
+mod rebuild;
 mod shadow;
 mod split;
 mod stripe_locks;
@@ -39,6 +41,7 @@ use ssdlab_result::stats::{ArrayResult, Completion};
 use ssdlab_result::timeline::Origin;
 
 use layout::Layout;
+use rebuild::Rebuilds;
 use shadow::Shadow;
 use split::Run;
 use stripe_locks::StripeLocks;
@@ -89,6 +92,8 @@ pub struct Array<D: Store> {
     methods: Vec<Method>,
     /// Completions of a drive, while they are handled; reused from call to call.
     inbox: Vec<Completion>,
+    /// `None`: reads of a working drive are never replaced.
+    rebuilds: Option<Rebuilds>,
     /// `None`: no block can fail.
     line: Option<Box<Line>>,
     result: ArrayResult,
@@ -114,6 +119,7 @@ impl<D: Store> Array<D> {
             undated: 0,
             runs: vec![Run::default(); drives.len()],
             methods: Vec::new(),
+            rebuilds: Rebuilds::new(&config.array),
             inbox: Vec::new(),
             line: config.wear.is_on().then(|| Box::new(Line::new(config.caches_writes() && config.cache.place == CachePlace::Array))),
             result: ArrayResult { level: level.into(), drives: layout.drives, ..ArrayResult::default() },

@@ -12,7 +12,7 @@ pub enum PlantedInArray {
     LetsReadsPass,
     /// Parity is computed without the read of one drive.
     ForgetsARead,
-    /// A degraded read does not read one of the working drives.
+    /// A read in place of another drive does not read one of the working drives.
     LeavesOneOut,
 }
 

@@ -2,6 +2,7 @@
 //!
 //! A request is split at units; adjacent bytes on a drive become one request again. Bytes that wait for a stripe lock are cut out.
 
+use super::rebuild::UnitRead;
 use super::stripe_locks::{StripeOp, Work};
 use super::update::Update;
 use super::{Array, ArrayRequest, DriveRequest, Owner, PlantedInArray};
@@ -104,7 +105,7 @@ impl<D: Store> Array<D> {
     /// Sends a read. Two kinds of pages wait for the lock of their stripe: pages that an update will write, and pages of the failed drive
     /// in a locked stripe.
     fn read(&mut self, now: Ns, place: u32, offset: u64, end: u64) {
-        if self.locks.is_at_rest() {
+        if self.locks.is_at_rest() && self.rebuilds.is_none() {
             return self.send_by_unit(now, place, offset, end);
         }
         let page = u64::from(self.layout.page_bytes);
@@ -117,10 +118,11 @@ impl<D: Store> Array<D> {
             while to < until && self.read_waits(to) == waits {
                 to = (to + page).min(until);
             }
+            let (stripe, drive, start) = self.on_drive(at);
+            let end = start + (to - at);
             if waits {
-                let (stripe, drive, start) = self.on_drive(at);
-                self.wait(stripe, place, Work::Read { drive, start, end: start + (to - at) });
-            } else {
+                self.wait(stripe, place, Work::Read { drive, start, end });
+            } else if !self.reads_around(now, place, UnitRead { stripe, drive, run: Run { start, end } }, false) {
                 self.add_to_run(now, place, at, to);
             }
             at = to;
@@ -192,7 +194,7 @@ impl<D: Store> Array<D> {
         }
     }
 
-    fn wait(&mut self, stripe: u32, place: u32, work: Work) {
+    pub(super) fn wait(&mut self, stripe: u32, place: u32, work: Work) {
         self.locks.wait(StripeOp::new(work, stripe, place));
         self.requests.part_begins(place);
         self.result.row_waits += 1;
@@ -236,20 +238,23 @@ impl<D: Store> Array<D> {
             return;
         }
         let kind = self.requests[place].request.kind;
-        let access = Access { kind, drive, start, end, data_drive: drive };
         if self.layout.failed != Some(drive) {
-            return self.send_part(now, place, access);
+            return self.send_part(now, place, Access { kind, drive, start, end, data_drive: drive });
         }
         assert_eq!(kind, RequestKind::Read, "writes and trims leave the failed drive out");
         self.result.degraded_reads += 1;
-        let left_out = self.has(PlantedInArray::LeavesOneOut).then(|| self.layout.working().next()).flatten();
-        for drive in self.layout.working().filter(|&drive| Some(drive) != left_out) {
-            self.send_part(now, place, Access { drive, ..access });
+        self.rebuild(now, place, drive, Run { start, end });
+    }
+
+    /// Sends a read that has waited for its turn among the operations on its stripe.
+    pub(super) fn read_in_turn(&mut self, now: Ns, place: u32, read: UnitRead) {
+        if !self.reads_around(now, place, read, true) {
+            self.send_run(now, place, read.drive, read.run);
         }
     }
 
     /// Sends a part of a host request to a drive.
-    fn send_part(&mut self, now: Ns, place: u32, access: Access) {
+    pub(super) fn send_part(&mut self, now: Ns, place: u32, access: Access) {
         self.requests.part_begins(place);
         let last = access.end.saturating_sub(1) / u64::from(self.layout.page_bytes);
         let stripe = last as u32 / self.layout.unit_pages;

@@ -25,6 +25,15 @@ pub enum Work {
         /// End of the bytes that begin at `start`.
         end: u64,
     },
+    /// A read of all other drives in place of bytes of a drive, all in the stripe.
+    Rebuild {
+        /// The drive whose data are read.
+        drive: u32,
+        /// First byte on the drive, and one past the last.
+        start: u64,
+        /// End of the bytes that begin at `start`.
+        end: u64,
+    },
     /// A trim of the whole stripe.
     Trim,
 }
@@ -176,7 +185,7 @@ impl StripeLocks {
         queue.first = op.next;
         match op.work {
             Work::Update(_) => queue.holder = place,
-            Work::Read { .. } => self.ops.remove(place),
+            Work::Read { .. } | Work::Rebuild { .. } => self.ops.remove(place),
             Work::Trim => {
                 queue.trims -= 1;
                 self.ops.remove(place);
@@ -220,7 +229,7 @@ impl StripeLocks {
                 match op.work {
                     Work::Update(update) => update.pages(layout).for_each(|page| changes[page as usize] += 1),
                     Work::Trim => trims += 1,
-                    Work::Read { .. } => {}
+                    Work::Read { .. } | Work::Rebuild { .. } => {}
                 }
                 if op.stripe != stripe {
                     return Err(format!("an operation on stripe {} is in the queue of stripe {stripe}", op.stripe));
