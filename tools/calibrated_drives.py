@@ -46,8 +46,6 @@ is a device preset; use it with the scheme `nvme`.
 
 Of the six values of each drive that were searched for, at most two are determined. Together they
 give the response times and rates below. A single one of the others is no fact about the drive.
-Those of the PE8110 were found, and its rows simulated, with smaller drives of fewer programs in a
-block, and while the first of equal chips took every write.
 """
 MISSED = """
 A drive is called badly fitted if fewer than four fifths of either kind of row are as they should
