@@ -98,6 +98,15 @@ def sparse() -> list[str]:
     return [f"{1000 * i},{'RWTR'[i % 4]},{next(draw) % 96 * PAGE},{PAGE},0" for i in range(200)]
 
 
+def zoned() -> list[str]:
+    """Commands on the first zones of `ZONED`."""
+    places = [16 * PAGE * zone for zone in range(6)]
+    commands = ("zone-open", "zone-close", "zone-finish", "zone-reset", "zone-open", "append")
+    rows = [f"{10 * index},append,{places[index % 6]},{PAGE},0" for index in range(18)]
+    rows += [f"{10_000 + 100 * index},{op},{places[index]},{PAGE},0" for index, op in enumerate(commands)]
+    return rows + [f"{90_000 + index},R,{places[index % 6]},{PAGE},0" for index in range(30)]
+
+
 def untidy() -> list[str]:
     """Two volumes, one of which writes larger requests."""
     return [f"{1000 * i},W,{i % 7 * PAGE},{(1 + i % 2) * PAGE},{i % 2}" for i in range(40)]
@@ -266,6 +275,16 @@ SLC: Mapping[str, Value] = {
 }
 """A drive with a cache of blocks in SLC mode."""
 
+ZONED: Mapping[str, Value] = {
+    **DRIVE,
+    "device.blocks_per_plane": 24,
+    "ftl.placement": "zones",
+    "ftl.precondition.kind": "none",
+    "zones.max_active": 5,
+    "zones.max_open": 3,
+}
+"""Zones of a block of each of two pools. More are written than may be open."""
+
 RETRIES = {"errors.retry": "in-order", "errors.correctable_bits": 57}
 
 WORN: Mapping[str, Value] = {
@@ -337,7 +356,9 @@ CONTEXTS: Mapping[str, Context] = {
     "ftl.superblock_span": Context(("drive", "channel"), base={**DEALT, "ftl.reclaim_unit": "superblock"}),
     "ftl.frontier": Context(("shared", "separate")),
     "ftl.placement": Context(
-        ("none", "handles", "hot-cold", "sepbit", "oracle", "custom"), base={**TAGGED, "ftl.placement": "none", "ftl.groups": 2}
+        ("none", "handles", "hot-cold", "sepbit", "oracle", "custom", "zones"),
+        base={**TAGGED, "ftl.placement": "none", "ftl.groups": 2},
+        error="the drive cannot be overwritten at random",
     ),
     "ftl.handles": Context((1, 2), base=TAGGED, error="expected a handle from 0 to 0 (ftl.handles = 1"),
     "ftl.default_handle": Context((0, 1), base=TAGGED),
@@ -375,6 +396,15 @@ CONTEXTS: Mapping[str, Context] = {
     "slc.erase_ns": Context((500_000, 1_000_000, 2_000_000), base=SLC),
     "slc.errors": Context((1.0, 0.8, 0.3), base={**SLC, **RETRIES, "errors.epsilon": 1.2e-2}),
     "slc.wear": Context((1.0, 0.5, 0.0), base={**SLC, **RETRIES, "errors.epsilon": 5e-3, "errors.alpha": 1e-3, "errors.k": 1.0}),
+    "zones.blocks": Context((1, 2, 3), base=ZONED, trace=zoned),
+    "zones.size_bytes": Context((0, 32 * PAGE, 64 * PAGE), base=ZONED, trace=zoned),
+    "zones.max_open": Context((1, 2, 3), base=ZONED, trace=zoned),
+    "zones.max_active": Context((3, 4, 5), base=ZONED, trace=zoned),
+    "zones.append_ns": Context((0, 1_000, 3_000), base=ZONED, trace=zoned),
+    "zones.manage_ns": Context((0, 1_000, 3_000), base=ZONED, trace=zoned),
+    "zones.close_ns": Context((0, 1_000, 3_000), base=ZONED, trace=zoned),
+    "zones.reset_ns": Context((0, 1_000, 3_000), base=ZONED, trace=zoned),
+    "zones.reset_unit_ns": Context((0, 50, 100), base=ZONED, trace=zoned),
     "wear.endurance": wearing(0, 10, 20),
     "wear.rated_cycles": Context((0, 1_000, 3_000), base=DRIVE),
     "wear.spread": wearing(0.0, 0.1, 0.3),

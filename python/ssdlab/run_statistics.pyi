@@ -225,6 +225,14 @@ class Counters(Section):
     write_passes: int
     write_pauses: int
     writes_dealt_again: int
+    zone_appends: int
+    zone_closes: int
+    zone_errors: int
+    zone_finishes: int
+    zone_padded_units: int
+    zone_resets: int
+    zone_skipped_units: int
+    zone_waits: int
 
 class Energy(Section):
     read_j: float
@@ -426,6 +434,7 @@ class Requests(Section):
     write: int
     trim: int
     flush: int
+    zone: int
 
 class RunStatistics(Section):
     version: str

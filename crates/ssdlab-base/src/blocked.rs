@@ -140,6 +140,8 @@ reasons! {
     /// A translation page with entries that are needed is not in memory (`ftl.map_cache_bytes`), or an earlier request of the same units
     /// waits for such a page.
     TranslationPage = "translation_page" in Mapping,
+    /// An earlier command on the same zone is not over: a finish or a reset, or what that waits for (`zones`).
+    Zone = "zone" in HostQueue,
 }
 
 impl Blocked {

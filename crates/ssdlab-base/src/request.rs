@@ -13,6 +13,58 @@ pub enum RequestKind {
     Trim,
     /// A volatile write buffer or cache brings to flash what came before; elsewhere the flush completes at once.
     Flush,
+    /// Write behind what the zone that begins at the first byte holds. The drive finds the place, which the completion names.
+    Append,
+    /// Open the zone.
+    ZoneOpen,
+    /// Close the zone.
+    ZoneClose,
+    /// Make the zone full.
+    ZoneFinish,
+    /// Make the zone empty.
+    ZoneReset,
+}
+
+impl RequestKind {
+    /// Number of kinds.
+    pub const COUNT: usize = 9;
+    /// All kinds, in order.
+    pub const ALL: [RequestKind; RequestKind::COUNT] = [
+        RequestKind::Read,
+        RequestKind::Write,
+        RequestKind::Trim,
+        RequestKind::Flush,
+        RequestKind::Append,
+        RequestKind::ZoneOpen,
+        RequestKind::ZoneClose,
+        RequestKind::ZoneFinish,
+        RequestKind::ZoneReset,
+    ];
+    /// Names of the kinds, in order.
+    pub const NAMES: [&'static str; RequestKind::COUNT] =
+        ["read", "write", "trim", "flush", "append", "zone-open", "zone-close", "zone-finish", "zone-reset"];
+
+    /// Name of the kind.
+    pub fn name(self) -> &'static str {
+        RequestKind::NAMES[self as usize]
+    }
+
+    /// The request brings data from the host.
+    #[inline(always)]
+    pub fn brings_data(self) -> bool {
+        matches!(self, RequestKind::Write | RequestKind::Append)
+    }
+
+    /// The request manages a zone (`zones`), and has no data.
+    #[inline(always)]
+    pub fn manages_zone(self) -> bool {
+        matches!(self, RequestKind::ZoneOpen | RequestKind::ZoneClose | RequestKind::ZoneFinish | RequestKind::ZoneReset)
+    }
+
+    /// Only a drive with zones carries the request out: an append, or one that manages a zone. Others reject it.
+    pub fn needs_zones(self) -> bool {
+        self == RequestKind::Append || self.manages_zone()
+    }
 }
 
 /// One host request.
@@ -42,7 +94,7 @@ impl LastEnd {
     /// Takes the next request. Returns whether it is a read or write that starts where the previous read or write ended.
     #[inline]
     pub fn is_followed_by(&mut self, request: &Request) -> bool {
-        if matches!(request.kind, RequestKind::Trim | RequestKind::Flush) {
+        if !matches!(request.kind, RequestKind::Read | RequestKind::Write) {
             return false;
         }
         self.0.replace(request.offset + request.length) == Some(request.offset)
@@ -61,12 +113,13 @@ mod tests {
             (RequestKind::Read, 8, 4),
             (RequestKind::Trim, 12, 4),
             (RequestKind::Flush, 0, 0),
+            (RequestKind::Append, 0, 4),
             (RequestKind::Read, 12, 4),
             (RequestKind::Read, 12, 4),
         ]
         .map(|(kind, offset, length)| {
             last.is_followed_by(&Request { arrival_ns: 0, kind, offset, length, high_priority: false, flow: 0, handle: None })
         });
-        assert_eq!(sequential, [false, true, false, false, true, false]);
+        assert_eq!(sequential, [false, true, false, false, false, true, false]);
     }
 }

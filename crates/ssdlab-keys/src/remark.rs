@@ -325,6 +325,11 @@ pub const CODES: &[Code] = &[
         severity: Severity::Note,
         rule: "`errors.retry` is on, `ftl.precondition.retention_days` (and `retention_days_max`) is 0, and the run takes less than a simulated day: no data are old.",
     },
+    Code {
+        name: "zone-errors",
+        severity: Severity::Warning,
+        rule: "Commands were rejected for the state of their zone, their address or a limit, or since the drive has no zones (`counters.zone_errors`).",
+    },
 ];
 
 /// A kind of remark, with its code and rule.

@@ -39,10 +39,11 @@ impl Record {
     /// [`Error::Io`].
     pub fn add(&mut self, request: &Request) -> Result<()> {
         let op = match request.kind {
-            RequestKind::Read => 'R',
-            RequestKind::Write => 'W',
-            RequestKind::Trim => 'T',
-            RequestKind::Flush => 'F',
+            RequestKind::Read => "R",
+            RequestKind::Write => "W",
+            RequestKind::Trim => "T",
+            RequestKind::Flush => "F",
+            of_zones => of_zones.name(),
         };
         let (us, ns) = (request.arrival_ns / 1_000, request.arrival_ns % 1_000);
         let handle = match request.handle {

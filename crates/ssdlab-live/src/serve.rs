@@ -99,6 +99,11 @@ pub fn serve(plan: &Plan, options: &Options, control: &Control, status: &Status)
                 .into(),
         ));
     }
+    if plan.config.has_zones() {
+        return Err(Error::Usage(
+            "ftl.placement = \"zones\": block devices that are served take writes at any address, and zones do not; choose another placement".into(),
+        ));
+    }
     let exported = plan.config.exported_bytes()?;
     // Before files are made, and before the drive is prepared, which may take long: clients that connect meanwhile wait.
     if options.power_cut.is_some() {

@@ -16,13 +16,8 @@ type Replayed = (Vec<(u64, &'static str, u32)>, String);
 
 /// The kind of request called `op`.
 pub fn kind(op: &str) -> Result<RequestKind, Failure> {
-    match op {
-        "read" => Ok(RequestKind::Read),
-        "write" => Ok(RequestKind::Write),
-        "trim" => Ok(RequestKind::Trim),
-        "flush" => Ok(RequestKind::Flush),
-        other => Err(Failure::Core(Error::Usage(format!("op = \"{other}\" is none of read, write, trim, flush")))),
-    }
+    let found = RequestKind::ALL.into_iter().find(|kind| kind.name() == op);
+    found.ok_or_else(|| Failure::Core(Error::Usage(format!("op = \"{op}\" is none of {}", RequestKind::NAMES.join(", ")))))
 }
 
 /// Replays requests (op, offset and length in bytes) on the configured cache; `in_gc`: (request, target, whether GC begins or ends there).

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use ssdlab::error::{Error, Result};
-use ssdlab::request::{Request, RequestKind};
+use ssdlab::request::Request;
 use ssdlab::simulation::{Control, Simulation};
 use ssdlab::stats::{Completion, Part};
 use ssdlab::units::{Lpn, PoolId};
@@ -37,15 +37,10 @@ impl PyCompletion {
         self.0.flow
     }
 
-    /// `read`, `write`, `trim` or `flush`.
+    /// `read`, `write`, `trim` or `flush`; of drives with zones also `append`, `zone-open`, `zone-close`, `zone-finish` or `zone-reset`.
     #[getter]
     fn op(&self) -> &'static str {
-        match self.0.kind {
-            RequestKind::Read => "read",
-            RequestKind::Write => "write",
-            RequestKind::Trim => "trim",
-            RequestKind::Flush => "flush",
-        }
+        self.0.kind.name()
     }
 
     /// First byte of the request.

@@ -59,8 +59,8 @@ pub fn replay(config: &Config, seed: u64, requests: Option<u64>, caller: &Caller
         }
         let op = match request.kind {
             RequestKind::Read => UserOp::Read,
-            RequestKind::Write => UserOp::Write,
-            RequestKind::Trim => {
+            RequestKind::Write | RequestKind::Append => UserOp::Write,
+            RequestKind::Trim | RequestKind::ZoneOpen | RequestKind::ZoneClose | RequestKind::ZoneFinish | RequestKind::ZoneReset => {
                 report.trims_left_out += 1;
                 continue;
             }

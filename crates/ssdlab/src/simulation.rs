@@ -346,8 +346,8 @@ impl Simulation {
                 self.exported_bytes()
             )));
         }
-        if request.length == 0 && request.kind != RequestKind::Flush {
-            return Err(Error::Usage(format!("a request at {} has no length; only a flush may", request.offset)));
+        if request.length == 0 && request.kind != RequestKind::Flush && !request.kind.manages_zone() {
+            return Err(Error::Usage(format!("a request at {} has no length; only a flush or a command on a zone may", request.offset)));
         }
         if usize::from(request.flow) >= self.outstanding_by_flow.len() {
             let (flow, flows) = (request.flow, self.outstanding_by_flow.len());

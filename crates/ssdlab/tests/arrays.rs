@@ -100,7 +100,7 @@ impl Fake {
             RequestKind::Write if whole => ("write", 300),
             RequestKind::Write => ("write bytes", 300),
             RequestKind::Trim => ("trim", 0),
-            RequestKind::Flush => ("flush", 0),
+            _ => ("flush", 0),
         };
         let (at, size) = if whole { (offset / PAGE, length / PAGE) } else { (offset, length) };
         self.log.push(Sent(now, name, at, size));
@@ -1016,7 +1016,7 @@ fn work(config: &Config, requests: &[Request]) -> Work {
                     work.reads += reads;
                 }
             }
-            RequestKind::Trim | RequestKind::Flush => {}
+            _ => {}
         }
     }
     work

@@ -145,7 +145,7 @@ impl<'a> Model<'a> {
                 0
             }
             RequestKind::Read if self.written.iter().any(|unit| units.contains(unit)) => ACCESS_NS,
-            RequestKind::Read | RequestKind::Flush => 0,
+            _ => 0,
         }
     }
 

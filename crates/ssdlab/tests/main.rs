@@ -64,6 +64,7 @@ mod warm_up;
 mod wear;
 mod write_amplification;
 mod write_buffer;
+mod zones;
 
 /// A file without its line would never be compiled, so its tests would pass.
 #[test]

@@ -9,7 +9,7 @@ use crate::common::watch::Watch;
 use crate::common::{
     ageing, leftovers, mapping_cache, mapping_units, one_shot_programs, pacing, parity, partial_reads, placement, plane_programs,
     random_buffer, random_cache, random_config, random_host, random_queues, random_requests, slc, superblocks, suspension, two_thresholds,
-    wear,
+    wear, zones,
 };
 use ssdlab::cause::Cause;
 use ssdlab::config::{Config, Leftover, Padding, PoolScope, SlcFull, UnmappedRead};
@@ -108,6 +108,9 @@ fn pages(simulation: &Simulation) -> impl Iterator<Item = Lpn> + use<> {
 /// What follows from the requests alone, whatever the drive did: which pages hold data, and how often flash was used for the host.
 fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut has_data: Vec<bool>) -> Result<(), String> {
     let counters = simulation.ssd().counters();
+    if config.has_zones() {
+        return agrees_with_zones(simulation, config);
+    }
     if counters.rejected_writes + counters.lost_units > 0 {
         // What the drive holds then depends on when it became read-only.
         return Ok(());
@@ -124,7 +127,7 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
                 has_data[touched].fill(true);
             }
             RequestKind::Trim => (request.offset.div_ceil(page)..end / page).for_each(|lpn| has_data[lpn as usize] = false),
-            RequestKind::Flush => {}
+            _ => {}
         }
     }
     let ssd = simulation.ssd();
@@ -187,6 +190,17 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
         Some(busy) => Err(format!("busy for {busy} of {now} ns")),
         None => Ok(()),
     }
+}
+
+/// Where no block can fail and writes keep their order, data of a zone lie in blocks of its own, so that no page is moved for space.
+fn agrees_with_zones(simulation: &Simulation, config: &Config) -> Result<(), String> {
+    let counters = simulation.ssd().counters();
+    let moved: u64 = [Cause::Space, Cause::Idle].map(|cause| counters.moves_by_cause[cause as usize]).iter().sum();
+    let moves_for_others = counters.moves_by_cause.iter().sum::<u64>() - moved;
+    if config.zones_fill_blocks() && moves_for_others == 0 && moved > 0 {
+        return Err(format!("{moved} pages of zones were moved to free blocks: {counters:?}"));
+    }
+    Ok(())
 }
 
 /// Each unit of the host went to the cache of blocks in SLC mode or past it, and only blocks in that mode were folded. Folds may be under way.
@@ -267,13 +281,15 @@ pub fn drawn(case: u64) -> (Config, Vec<Request>) {
     slc(&mut Rng::new(case, "slc"), &mut config);
     wear(&mut Rng::new(case, "wear"), &mut config);
     plane_programs(&mut Rng::new(case, "planes"), &mut config);
+    zones(&mut Rng::new(case, "zones"), &mut config, &mut requests);
     (config, requests)
 }
 
 fn keeps_every_invariant(case: u64) -> Result<Tally, String> {
     let (config, requests) = drawn(case);
     let (result, mut tally) = run(&config, &requests, CHECKED)?;
-    if result.requests.total() + result.counters["rejected_writes"] != requests.len() as u64 {
+    let rejected = result.counters["rejected_writes"] + result.counters["zone_errors"];
+    if result.requests.total() + rejected != requests.len() as u64 {
         return Err(format!("{} of {} requests were completed", result.requests.total(), requests.len()));
     }
     // Playing undisturbed operations in one piece changes nothing. That takes no recount after every event.

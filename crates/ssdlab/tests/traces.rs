@@ -372,7 +372,7 @@ proptest! {
         for (index, &(gap_ns, kind, offset, length)) in rows.iter().enumerate() {
             // The first request is time 0.
             now_ns += if index == 0 { 0 } else { gap_ns };
-            let letter = match kind { RequestKind::Read => "R", RequestKind::Write => "W", RequestKind::Trim => "T", RequestKind::Flush => "F" };
+            let letter = match kind { RequestKind::Read => "R", RequestKind::Write => "W", RequestKind::Trim => "T", _ => "F" };
             text += &format!("{}.{:03},{letter},{offset},{length}\n", now_ns / 1000, now_ns % 1000);
             let (offset, length) = if kind == RequestKind::Flush { (0, 0) } else { (offset, length) };
             expected.push(Request { arrival_ns: now_ns, kind, offset, length, high_priority: false, flow: 0, handle: None });

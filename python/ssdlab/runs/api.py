@@ -445,6 +445,10 @@ def config_keys() -> dict[str, dict[str, Any]]:
     return {key["name"]: key for key in json.loads(_core.keys())}
 
 
+Op = Literal["read", "write", "trim", "flush", "append", "zone-open", "zone-close", "zone-finish", "zone-reset"]
+"""Kinds of requests; from the fifth on those that need zones (`ftl.placement = "zones"`)."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """A host request for `Simulator.submit`.
@@ -453,7 +457,7 @@ class Request:
     `handle` the placement handle (`ftl.placement = "handles"`), None for the default.
     """
 
-    op: Literal["read", "write", "trim", "flush"]
+    op: Op
     offset: int = 0
     length: int = 0
     arrival_ns: int | None = None

@@ -212,6 +212,12 @@ pub fn replay(
         if request.length == 0 && request.kind != RequestKind::Flush {
             return Err(Error::Usage(format!("request {index}: has length 0; expected at least 1 byte, as only a flush has none")));
         }
+        if request.kind.needs_zones() {
+            return Err(Error::Usage(format!(
+                "request {index}: a cache takes no {}; expected a read, write, trim or flush",
+                request.kind.name()
+            )));
+        }
         replay.play(request);
         if let Some(failure) = replay.cache.take_policy_failure() {
             return Err(failure);
@@ -243,6 +249,7 @@ impl Replay {
                     self.cache.clean(entry);
                 }
             }
+            _ => {}
         }
     }
 

@@ -13,6 +13,7 @@ mod slc;
 mod state;
 mod superblocks;
 mod wear;
+mod zones;
 
 pub use blocks::{BlockState, Columns, Freed, Row};
 pub use kept::{Key, keep, take_kept};

@@ -63,6 +63,9 @@ pub fn shape_hash(config: &Config) -> String {
         if *placement == Placement::Oracle {
             shape += &format!(" {}", config.ftl.groups);
         }
+        if config.has_zones() {
+            shape += &format!(" {} {}", config.zones.blocks, config.zones.max_active);
+        }
     }
     shape += &config.slc_shape();
     blake3::hash(shape.as_bytes()).to_hex().to_string()

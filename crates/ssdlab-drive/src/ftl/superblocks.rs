@@ -296,6 +296,15 @@ impl Ftl {
         }
     }
 
+    /// Closes all open superblocks that a stream fills in the group of `lead`, without the pages that they lack. No program may be under way in
+    /// them. Returns the number of these units.
+    pub(super) fn close_superblocks(&mut self, lead: PoolId, stream: Stream) -> u32 {
+        let open: Vec<BlockId> = self.blocks.open_superblocks(lead).iter().filter(|open| open.1 == stream).map(|open| open.0).collect();
+        let skipped = open.iter().map(|&first| self.left_in(first)).sum();
+        open.into_iter().for_each(|first| self.close_early(first, stream));
+        skipped
+    }
+
     /// The group of the pool has nothing to collect, and no free superblock but the reserve: closes the open superblock that lacks the
     /// fewest pages, of those in which a pool has filled its block. Returns true if a superblock has closed.
     pub fn close_for_want(&mut self, pool: PoolId) -> bool {

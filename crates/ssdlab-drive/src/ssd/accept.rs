@@ -2,7 +2,7 @@
 
 use super::Ssd;
 use super::host::Outstanding;
-use super::mechanisms::{self, accepted, burst, estimates, merge, slc, superblock, wear};
+use super::mechanisms::{self, accepted, burst, estimates, merge, slc, superblock, wear, zones};
 use super::watch::planted::Planted;
 use super::watch::probes::Event;
 use super::watch::timeline;
@@ -59,6 +59,7 @@ impl Ssd {
                     }
                 }
             }
+            _ => zones::reject(self, now, id),
         }
     }
 
@@ -95,7 +96,7 @@ impl Ssd {
         let kind = match self.host.request(id).request.kind {
             RequestKind::Read => TransactionKind::Read,
             RequestKind::Write => TransactionKind::Write,
-            RequestKind::Trim | RequestKind::Flush => {
+            _ => {
                 self.accept_trim(now, id);
                 return None;
             }

@@ -9,6 +9,7 @@
 //! | `front` | a cache in front of a store |
 //! | `buffer` | the write buffer of a drive |
 //! | `mapping` | the mapping table of a drive, where part of it is in flash only |
+//! | `zones` | the zones of a drive |
 //! | `interface` | the host interface of a drive: slots, processors and link |
 //! | `places` | places that drives keep for data which a level above has accepted |
 //! | `gauged` | the inputs of time series, summed over all drives and caches |
@@ -25,6 +26,7 @@ mod mapping;
 mod observed;
 mod places;
 mod store;
+mod zones;
 
 pub use array::Array;
 #[doc(hidden)]
@@ -39,6 +41,7 @@ pub use observed::{LevelStats, Observed};
 pub use places::Places;
 pub use store::each_written;
 pub use store::{EachVolatile, Store};
+pub use zones::{State as ZoneState, Zones};
 
 use std::path::Path;
 use std::sync::Arc;
@@ -71,6 +74,8 @@ const ROUNDS_TO_REST: u64 = 1_000_000_000;
 pub enum Storage {
     /// A single drive.
     Drive(Box<Interface<Buffer>>),
+    /// A drive with zones.
+    Zoned(Box<Interface<Zones>>),
     /// A drive with a cache.
     Cached(Box<Interface<Front<Buffer>>>),
     /// An array of drives.
@@ -86,6 +91,7 @@ macro_rules! each {
     ($storage:expr, $store:ident => $call:expr) => {
         match $storage {
             Storage::Drive($store) => $call,
+            Storage::Zoned($store) => $call,
             Storage::Cached($store) => $call,
             Storage::Array($store) => $call,
             Storage::OfCached($store) => $call,
@@ -107,6 +113,9 @@ impl Storage {
         if config.array.level == ArrayLevel::None {
             let drive = drives.next().expect("there is a drive");
             return match cache {
+                None if config.has_zones() => {
+                    Storage::Zoned(Box::new(Interface::new(&config.host, queues.clone(), Zones::new(config, drive))))
+                }
                 None => Storage::Drive(Box::new(plain(drive))),
                 Some(_) => Storage::Cached(Box::new(cached(drive))),
             };
@@ -153,6 +162,7 @@ impl Storage {
     fn first_buffer_mut(&mut self) -> &mut Buffer {
         match self {
             Storage::Drive(interface) => interface.lower_mut(),
+            Storage::Zoned(interface) => interface.lower_mut().lower_mut(),
             Storage::Cached(interface) => interface.lower_mut().lower_mut(),
             Storage::Array(array) => array.members_mut()[0].lower_mut(),
             Storage::OfCached(array) => array.members_mut()[0].lower_mut().lower_mut(),
@@ -189,8 +199,17 @@ impl Storage {
     pub fn is_buffered(&self, unit: u32) -> bool {
         match self {
             Storage::Drive(interface) => interface.lower().holds(unit),
+            Storage::Zoned(interface) => interface.lower().lower().holds(unit),
             Storage::Cached(interface) => interface.lower().lower().holds(unit),
             _ => panic!("there is an array"),
+        }
+    }
+
+    /// The zones of the drive; `None` without zones.
+    pub fn zones(&self) -> Option<&Zones> {
+        match self {
+            Storage::Zoned(interface) => Some(interface.lower()),
+            _ => None,
         }
     }
 
@@ -261,12 +280,12 @@ impl Storage {
 
     /// Whether the host interface is the topmost level: there is no array.
     pub fn is_one_drive(&self) -> bool {
-        matches!(self, Storage::Drive(_) | Storage::Cached(_))
+        matches!(self, Storage::Drive(_) | Storage::Zoned(_) | Storage::Cached(_))
     }
 
     /// The levels on which the order of a request's parts depends.
     pub fn topology(&self) -> Topology {
-        Topology { cache: !matches!(self, Storage::Drive(_) | Storage::Array(_)), array: !self.is_one_drive() }
+        Topology { cache: !matches!(self, Storage::Drive(_) | Storage::Zoned(_) | Storage::Array(_)), array: !self.is_one_drive() }
     }
 
     /// Calls `see` with the ring of each drive, in order. Call it after [`Storage::keep_rings`]. `now`: the present.
@@ -386,7 +405,7 @@ impl Storage {
     #[doc(hidden)]
     pub fn plant_in_array(&mut self, defect: PlantedInArray) {
         match self {
-            Storage::Drive(_) | Storage::Cached(_) => panic!("there is no array"),
+            Storage::Drive(_) | Storage::Zoned(_) | Storage::Cached(_) => panic!("there is no array"),
             Storage::Array(array) => array.plant(defect),
             Storage::OfCached(array) => array.plant(defect),
             Storage::CachedArray(front) => front.lower_mut().plant(defect),
@@ -400,7 +419,7 @@ impl Storage {
     #[doc(hidden)]
     pub fn plant_in_cache(&mut self, defect: PlantedInCache) {
         match self {
-            Storage::Drive(_) | Storage::Array(_) => panic!("there is no cache"),
+            Storage::Drive(_) | Storage::Zoned(_) | Storage::Array(_) => panic!("there is no cache"),
             Storage::Cached(interface) => interface.lower_mut().plant(defect),
             Storage::OfCached(array) => array.members_mut()[0].lower_mut().plant(defect),
             Storage::CachedArray(front) => front.plant(defect),
@@ -433,6 +452,7 @@ impl Storage {
     pub fn forget_order_of_commands(&mut self) {
         match self {
             Storage::Drive(interface) => interface.forget_order(),
+            Storage::Zoned(interface) => interface.forget_order(),
             Storage::Cached(interface) => interface.forget_order(),
             _ => panic!("there is an array"),
         }

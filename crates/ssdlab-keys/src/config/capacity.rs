@@ -30,7 +30,7 @@ pub struct Capacity {
     /// User bytes of a mapping unit.
     pub unit_bytes: u64,
     /// Number of mapping units that the host can address: `floor(counted x (1 - overprovisioning))`, rounded down to whole programs of all
-    /// pools. Counted are all units, or with `ftl.parity_in_spare = false` those that hold data.
+    /// pools, or to whole zones (`zones.blocks`). Counted are all units, or with `ftl.parity_in_spare = false` those that hold data.
     pub exported_units: u64,
     /// Number of mapping units behind the exported ones that hold the mapping table, if part of it is in flash only
     /// (`ftl.map_cache_bytes`); else 0.
@@ -61,7 +61,7 @@ impl Capacity {
             PoolScope::Plane => (dies * u64::from(device.planes_per_die), 1),
             PoolScope::Die => (dies, u64::from(device.planes_per_die)),
         };
-        let stripe = pools * u64::from(config.units_per_program());
+        let stripe = if config.has_zones() { config.zone_units(pools).max(1) } else { pools * u64::from(config.units_per_program()) };
         let exported = exported(counted_pages(config, physical), device.overprovisioning, stripe);
         let capacity = Capacity {
             pools,
@@ -79,6 +79,11 @@ impl Capacity {
             frontiers: config.open_blocks().into(),
             static_blocks: u64::from(config.slc.static_blocks) * planes_per_pool,
         };
+        if capacity.exported_units == 0 && config.has_zones() {
+            let text =
+                "leaves no zone: a zone takes as many blocks of each pool; lower it, or device.overprovisioning, or have more blocks";
+            return Err(Error::Config(format!("zones.blocks = {}: {text}", config.zones.blocks)));
+        }
         if capacity.exported_units == 0 {
             let text = "leaves no page for the host on each of the drive's pools; lower it, or make the drive larger";
             return Err(Error::Config(format!("device.overprovisioning = {}: {text}", device.overprovisioning)));
@@ -170,6 +175,8 @@ impl Config {
     pub fn open_blocks(&self) -> u32 {
         let streams = Streams::new(self);
         let open = if self.slc.is_dynamic() { streams.count } else { streams.slc };
+        // What is left of the open blocks of a zone is of its own capacity.
+        let open = if self.zones_fill_blocks() { open - streams.host_classes } else { open };
         u32::from(open) * self.open_each()
     }
 }

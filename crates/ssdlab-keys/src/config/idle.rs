@@ -63,6 +63,7 @@ const HOT_COLD: &str = "workload.address = \"hot-cold\"";
 const HANDLES: &str = "ftl.placement = \"handles\"";
 const NAMED_HANDLES: &str = "ftl.placement = \"handles\" or \"custom\"";
 const CUSTOM_PLACEMENT: &str = "ftl.placement = \"custom\"";
+const ZONES: &str = "ftl.placement = \"zones\"";
 const PERMUTATION: &str = "workload.address = \"permutation\"";
 const QUEUES: &str = "host.queues above 1";
 const CLOSED_LOOP: &str = "workload.queue_depth above 0, a closed loop";
@@ -147,6 +148,16 @@ const RULES: &[Rule] = &[
         |c| c.ftl.allocation == Allocation::Dynamic && c.pools_per_group() == 1,
     ),
     parameter("ftl.superblock_span", "ftl.reclaim_unit = \"superblock\"", |c| c.ftl.reclaim_unit == ReclaimUnit::Superblock),
+    parameter("zones.blocks", ZONES, Config::has_zones),
+    switch("zones.size_bytes", |c| c.zones.size_bytes > 0, ZONES, Config::has_zones),
+    parameter("zones.max_open", ZONES, Config::has_zones),
+    parameter("zones.max_active", ZONES, Config::has_zones),
+    switch("zones.append_ns", |c| c.zones.append_ns > 0, ZONES, Config::has_zones),
+    switch("zones.manage_ns", |c| c.zones.manage_ns > 0, ZONES, Config::has_zones),
+    switch("zones.close_ns", |c| c.zones.close_ns > 0, ZONES, Config::has_zones),
+    switch("zones.reset_ns", |c| c.zones.reset_ns > 0, ZONES, Config::has_zones),
+    switch("zones.reset_unit_ns", |c| c.zones.reset_unit_ns > 0, ZONES, Config::has_zones),
+    parameter("ftl.frontier", "a placement other than \"zones\", where page moves have blocks of their own", |c| !c.has_zones()),
     parameter("ftl.isolation", HANDLES, |c| c.ftl.placement == Placement::Handles),
     parameter("workload.handle", NAMED_HANDLES, sees_handles),
     switch("workload.handle_ranges", |c| !c.workload.handle_ranges.is_empty(), NAMED_HANDLES, sees_handles),

@@ -31,6 +31,7 @@ pub mod validate;
 mod wear;
 mod workload;
 mod workload_rules;
+mod zones;
 
 #[cfg(test)]
 mod random_tests;
@@ -55,6 +56,7 @@ pub use wear::{Erase, Leveling, Wear, WearEnd};
 pub use workload::{
     Address, Arrival, FioWait, RangePolicy, SeparateFlow, SizeDistribution, TimeOrder, TimeUnit, TraceEvent, TraceFormat, Volumes, Workload,
 };
+pub use zones::Zones;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -74,6 +76,8 @@ pub struct Config {
     pub slc: Slc,
     /// Blocks that fail, and the end of the drive's life.
     pub wear: Wear,
+    /// Zones of the drive.
+    pub zones: Zones,
     /// Garbage collection (GC). The keys are the axes of the policy space.
     pub gc: Gc,
     /// Scheduling of host operations.
@@ -95,7 +99,7 @@ pub struct Config {
 impl Config {
     /// While a GC job is active, host writes go to another block than the shared write frontier that the job fills (ae2022 section 4.2).
     pub fn redirects_writes(&self) -> bool {
-        self.ftl.frontier == Frontier::Shared && self.gc.scope == Scope::Block
+        self.ftl.frontier == Frontier::Shared && self.gc.scope == Scope::Block && !self.has_zones()
     }
 
     /// A power failure loses data of completed writes in the cache or the write buffer, unless a flush came after them.
@@ -245,7 +249,8 @@ impl Config {
     /// # Errors
     /// [`Error::Config`](ssdlab_base::error::Error::Config) if a drive has more than [`Capacity::PAGES_MAX`] pages, or exports none.
     pub fn exported_bytes(&self) -> ssdlab_base::error::Result<u64> {
-        Ok(self.array.exported_bytes(Capacity::of(self)?.exported_bytes()))
+        let capacity = Capacity::of(self)?;
+        Ok(self.array.exported_bytes(self.addressed_units(&capacity) * capacity.unit_bytes))
     }
 
     /// Number of placement handles of the drive; 0 without `ftl.placement = "handles"`.
@@ -664,6 +669,8 @@ pub enum Placement {
     Oracle,
     /// A user-defined policy, which comes with the run.
     Custom,
+    /// By zone: the host writes each zone in order and resets it as a whole (section `zones`).
+    Zones,
 }
 
 /// Which of several chips with equally few operations takes a write under dynamic allocation.

@@ -15,8 +15,9 @@
 //! | `sepbit` | `separate` | any | 0, 1 | as before | 2 to 5 |
 //! | `oracle` (n groups) | `separate` | any | 0 to n - 1 | as before | n to 2 n - 1 |
 //! | `custom` (h and m streams) | `separate` | any | 0 to h - 1 | as before | h to h + m - 1 |
-//! | any but `none`, h classes of the host | `shared` | `block` | 0 to h - 1 | h to 2 h - 1 | 0 to h - 1, or the first |
-//! | any but `none`, h classes of the host | `shared` | others | 0 to h - 1 | as before | 0 to h - 1, or the first |
+//! | `zones` (a active ones) | any | any | 0 to a - 1 | as before | a |
+//! | any but `none` and `zones`, h classes of the host | `shared` | `block` | 0 to h - 1 | h to 2 h - 1 | 0 to h - 1, or the first |
+//! | any but `none` and `zones`, h classes of the host | `shared` | others | 0 to h - 1 | as before | 0 to h - 1, or the first |
 //!
 //! With a shared frontier the page moves of a class fill the host's block of that class, so that they have no more classes than the host:
 //! `sepbit` parts them in two, `custom` in at most h, and `handles` with initial isolation moves all to the first.
@@ -100,13 +101,14 @@ impl Streams {
             Placement::Sepbit => (2, 4),
             Placement::Oracle => (config.ftl.groups, config.ftl.groups),
             Placement::Custom => (config.ftl.host_streams, config.ftl.move_streams),
+            Placement::Zones => (config.zones.max_active, 1),
         };
-        let shared = config.ftl.frontier == Frontier::Shared;
+        let shared = config.ftl.frontier == Frontier::Shared && !config.has_zones();
         let move_classes = if shared { host_classes.min(move_classes) } else { move_classes };
-        let (host, host_during_job, moves) = match config.ftl.frontier {
-            Frontier::Separate => (0, 0, host_classes),
-            Frontier::Shared if config.redirects_writes() => (0, host_classes, 0),
-            Frontier::Shared => (0, 0, 0),
+        let (host, host_during_job, moves) = match shared {
+            false => (0, 0, host_classes),
+            true if config.redirects_writes() => (0, host_classes, 0),
+            true => (0, 0, 0),
         };
         let count = (host.max(host_during_job) + host_classes).max(moves + move_classes);
         let map_mode = (config.slc.is_on() && config.caches_map()).then_some(config.slc.map_mode);
@@ -118,7 +120,7 @@ impl Streams {
         let map_class = match config.ftl.placement {
             Placement::Handles => config.ftl.default_handle,
             Placement::HotCold | Placement::Sepbit => 1,
-            Placement::None | Placement::Oracle | Placement::Custom => 0,
+            Placement::None | Placement::Oracle | Placement::Custom | Placement::Zones => 0,
         };
         Streams { count, host, host_during_job, moves, host_classes, move_classes, slc, map, map_class }
     }

@@ -3,6 +3,7 @@
 mod slc;
 mod spare;
 mod wear;
+mod zones;
 
 use serde_json::Value;
 
@@ -105,6 +106,7 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     errors(config, messages);
     slc::check(config, messages);
     wear::check(config, messages);
+    zones::check(config, messages);
     pace(config, messages);
     power(config, messages);
     buffer(config, messages);

@@ -28,7 +28,8 @@ const IN: [Share; 7] = [
 const OUT: [Share; 4] =
     [Share::Wait(Blocked::Link), Share::Service(Served::Link), Share::Wait(Blocked::Core), Share::Service(Served::Core)];
 /// Shares of a request in front of the drive's queues, in order.
-pub(super) const IN_FRONT: [Share; 8] = [
+pub(super) const IN_FRONT: [Share; 9] = [
+    Share::Wait(Blocked::Zone),
     Share::Wait(Blocked::StripeLock),
     Share::Wait(Blocked::BufferFull),
     Share::Wait(Blocked::Pace),
@@ -38,8 +39,6 @@ pub(super) const IN_FRONT: [Share; 8] = [
     Share::Wait(Blocked::PageOrder),
     Share::Service(Served::Dram),
 ];
-/// Names of the kinds of requests, in the order of [`RequestKind`].
-const KINDS: [&str; 4] = ["read", "write", "trim", "flush"];
 /// Most page operations that a segment names.
 const MOST_PAGES: usize = 4;
 
@@ -50,7 +49,7 @@ pub(super) fn explain(completion: &Completion, passage: Option<&Passage>, rings:
     let found = Explained {
         request: completion.index,
         flow: completion.flow,
-        kind: KINDS[completion.kind as usize],
+        kind: completion.kind.name(),
         offset_bytes: completion.offset,
         size_bytes: completion.length,
         arrival_ns,

@@ -178,7 +178,7 @@ impl Slowest {
         if self.wanted.requests.contains(&completion.index) {
             self.asked.push(kept());
         }
-        let counts = matches!(completion.kind, RequestKind::Read | RequestKind::Write) && completion.index >= self.first;
+        let counts = !matches!(completion.kind, RequestKind::Trim | RequestKind::Flush) && completion.index >= self.first;
         let response = completion.completed_ns - completion.arrival_ns;
         let is_full = self.slowest.len() == self.wanted.count;
         let last = self.slowest.back().map_or(0, |last| last.completion.completed_ns - last.completion.arrival_ns);

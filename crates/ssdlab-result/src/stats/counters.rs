@@ -214,6 +214,22 @@ counters! {
         write_pauses,
         /// Writes that went to another die of their group, since theirs had no room left in the SLC cache (`slc.full`, `ftl.reclaim_unit`).
         writes_dealt_again,
+        /// Appends to zones (`zones`).
+        zone_appends,
+        /// Zones closed by the drive since another was to be opened, and as many were open as may be (`zones.max_open`).
+        zone_closes,
+        /// Commands rejected for the state of their zone, their address or a limit (`zones`), and those that need zones, on a drive without.
+        zone_errors,
+        /// Zones that were made full by a command (`zones`).
+        zone_finishes,
+        /// Mapping units of padding that finishes of zones wrote (`zones`).
+        zone_padded_units,
+        /// Zones that were reset, empty ones not included (`zones`).
+        zone_resets,
+        /// Mapping units left without data in open blocks of zones that were reset (`zones`).
+        zone_skipped_units,
+        /// Commands that waited for an earlier one on the same zone (`zones`).
+        zone_waits,
     }
     figures {
         /// Number of flash reads for host requests, those of read-modify-writes included.

@@ -11,11 +11,9 @@ use super::order::InOrder;
 use super::{Blocked, Completion, Part};
 use ssdlab_base::error::{Error, Result};
 use ssdlab_base::files::WholeFile;
+use ssdlab_base::request::RequestKind;
 use ssdlab_base::status::Status;
 use ssdlab_base::table::{Holds, ROWS_AT_ONCE, Table, Values};
-
-/// Names for the column `kind`, in the order of [`ssdlab_base::request::RequestKind`].
-const KINDS: [&str; 4] = ["read", "write", "trim", "flush"];
 
 /// Columns that only some logs have.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,7 +47,7 @@ impl RequestLog {
             Table::new(WholeFile::create(path)?, &columns(!flows.is_empty(), extra)).map_err(|error| Error::io("write", path, error))?;
         let names = |names: &[&str]| names.iter().map(|&name| ByteArray::from(name)).collect();
         let encoder = Encoder {
-            kinds: names(&KINDS),
+            kinds: names(&RequestKind::NAMES),
             reasons: names(&Blocked::NAMES),
             flows: flows.iter().map(|name| ByteArray::from(name.as_str())).collect(),
             extra,
@@ -273,13 +271,10 @@ mod tests {
 
     use super::super::{Parts, Recorder, Times};
     use super::*;
-    use ssdlab_base::request::RequestKind;
     use ssdlab_base::table::ROWS_OF_A_GROUP;
 
-    const ALL_KINDS: [RequestKind; 4] = [RequestKind::Read, RequestKind::Write, RequestKind::Trim, RequestKind::Flush];
-
     fn completion(index: u64) -> Completion {
-        let kind = ALL_KINDS[index as usize % 4];
+        let kind = RequestKind::ALL[index as usize % RequestKind::COUNT];
         let mut times = Times::default();
         for (reason, number) in Blocked::ALL.into_iter().zip(0_u64..) {
             times.wait(reason, index * 7 % (number + 2));
@@ -316,7 +311,7 @@ mod tests {
         let completion = Completion {
             index: number("index"),
             flow: 0,
-            kind: ALL_KINDS[KINDS.iter().position(|&name| Some(name) == text("kind")).unwrap()],
+            kind: RequestKind::ALL[RequestKind::NAMES.iter().position(|&name| Some(name) == text("kind")).unwrap()],
             sequential: *fields["sequential"] == Field::Bool(true),
             offset: number("offset_bytes"),
             length: number("size_bytes"),

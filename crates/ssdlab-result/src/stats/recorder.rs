@@ -146,8 +146,8 @@ impl Recorder {
         self.measured_from_ns = from_ns;
     }
 
-    /// Records a completion, in any order. Requests of the warm-up enter the digest and the log only. Trims count as requests
-    /// and enter the digest and the log, but no class of response times: they complete at once. Flushes are a class of their own, and not in
+    /// Records a completion, in any order. Requests of the warm-up enter the digest and the log only. Trims, and commands that manage zones, count as
+    /// requests and enter the digest and the log, but no class of response times. Appends are writes. Flushes are a class of their own, and not in
     /// `all`, where those of drives without a volatile buffer would hide the drive behind zeros. Requests that the drive rejected enter the digest and the log only.
     ///
     /// # Errors
@@ -164,7 +164,7 @@ impl Recorder {
             log.take(completion, in_warm_up)?;
         }
         if in_warm_up {
-            if completion.kind == RequestKind::Write && !completion.is_rejected() && completion.completed_ns >= self.measured_from_ns {
+            if completion.kind.brings_data() && !completion.is_rejected() && completion.completed_ns >= self.measured_from_ns {
                 self.written_late += u128::from(completion.length);
             }
             self.all.left_out += 1;
@@ -237,7 +237,7 @@ impl Tally {
                 self.bytes_read += u128::from(completion.length);
                 Some(if completion.sequential { &mut self.sequential_reads } else { &mut self.random_reads })
             }
-            RequestKind::Write => {
+            RequestKind::Write | RequestKind::Append => {
                 self.requests.write += 1;
                 self.bytes_written += u128::from(completion.length);
                 Some(&mut self.writes)
@@ -249,6 +249,10 @@ impl Tally {
             RequestKind::Flush => {
                 self.requests.flush += 1;
                 Some(self.flushes.get_or_insert_with(|| Box::new(Class::new())).as_mut())
+            }
+            RequestKind::ZoneOpen | RequestKind::ZoneClose | RequestKind::ZoneFinish | RequestKind::ZoneReset => {
+                self.requests.zone += 1;
+                None
             }
         };
         if let Some(class) = class {

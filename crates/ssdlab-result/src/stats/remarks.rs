@@ -184,7 +184,25 @@ pub fn of_result(result: &Value) -> Vec<Remark> {
     remarks.extend(rated_life(result));
     remarks.extend(fails_early(result));
     remarks.extend(above_cap(result));
+    remarks.extend(zone_errors(result));
     remarks
+}
+
+/// Remark: commands were rejected for what zones ask for.
+fn zone_errors(result: &Value) -> Option<Remark> {
+    let rejected = count(result, "/counters/zone_errors");
+    let has_zones = result.pointer("/config/ftl/placement").and_then(Value::as_str) == Some("zones");
+    (rejected > 0).then(|| match has_zones {
+        true => {
+            let sentence = format!("{rejected} commands were rejected by zones, and are in no response time.");
+            let remedy = "Write each zone in order from its write pointer, within its capacity and the limits of open and active zones.";
+            Remark::warning("zone-errors", "latency_ns", sentence, remedy)
+        }
+        false => {
+            let sentence = format!("{rejected} commands were rejected, since they need zones and the drive has none.");
+            Remark::warning("zone-errors", "latency_ns", sentence, "Set ftl.placement = \"zones\".")
+        }
+    })
 }
 
 /// Remark: requests of a trace name placement handles, which have no effect.

@@ -243,6 +243,14 @@ pub struct RequestCounts {
     /// Number of completed flushes.
     #[schemars(extend("unit" = "count"))]
     pub flush: u64,
+    /// Number of completed commands that manage zones: open, close, finish, reset. Absent without any.
+    #[schemars(extend("unit" = "count"))]
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub zone: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The JSON Schema of a result, without references. Each statistic carries its `unit`.
@@ -254,7 +262,7 @@ pub fn schema() -> Value {
 impl RequestCounts {
     /// Number of requests of all kinds.
     pub fn total(&self) -> u64 {
-        self.read + self.write + self.trim + self.flush
+        self.read + self.write + self.trim + self.flush + self.zone
     }
 }
 

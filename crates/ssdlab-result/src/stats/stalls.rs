@@ -16,7 +16,7 @@ impl Stalls {
     /// A request arrives.
     #[inline(always)]
     pub fn arrives(&mut self, now: Ns, kind: RequestKind) {
-        if kind == RequestKind::Write {
+        if kind.brings_data() {
             if self.outstanding == 0 {
                 self.since = now;
             }
@@ -27,7 +27,7 @@ impl Stalls {
     /// A request completes.
     #[inline(always)]
     pub fn completes(&mut self, now: Ns, kind: RequestKind) {
-        if kind == RequestKind::Write {
+        if kind.brings_data() {
             self.outstanding -= 1;
             self.longest = self.longest.max(Some(now - self.since));
             self.since = now;

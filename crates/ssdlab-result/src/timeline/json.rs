@@ -286,6 +286,11 @@ impl<'a> Host<'a> {
             RequestKind::Write => "write request",
             RequestKind::Trim => "trim request",
             RequestKind::Flush => "flush request",
+            RequestKind::Append => "append request",
+            RequestKind::ZoneOpen => "zone-open request",
+            RequestKind::ZoneClose => "zone-close request",
+            RequestKind::ZoneFinish => "zone-finish request",
+            RequestKind::ZoneReset => "zone-reset request",
         };
         write_head(out, name, "host", (REQUESTS, self.lanes[number as usize]), (start, end))?;
         write!(out, "\"request\":{index},\"offset\":{},\"bytes\":{}", request.offset, request.length)?;

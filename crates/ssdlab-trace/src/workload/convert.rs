@@ -23,8 +23,6 @@ use ssdlab_base::table::{Holds, ROWS_AT_ONCE, Table, Values};
 use ssdlab_keys::config::{TimeOrder, TraceFormat};
 use ssdlab_keys::remark::Remark;
 
-/// All request kinds, in the order of [`RequestKind`].
-const KINDS: [RequestKind; 4] = [RequestKind::Read, RequestKind::Write, RequestKind::Trim, RequestKind::Flush];
 /// Requests between two checks for a stop request.
 const REQUESTS_PER_LOOK: u64 = 64 * 1024;
 
@@ -295,7 +293,7 @@ struct ParquetOut<'a> {
     size: Vec<i64>,
     device: Option<Vec<ByteArray>>,
     handle: Option<Vec<Option<u8>>>,
-    letters: [ByteArray; 4],
+    letters: [ByteArray; RequestKind::COUNT],
     handles: Vec<ByteArray>,
 }
 
@@ -313,7 +311,7 @@ impl<'a> ParquetOut<'a> {
             size: Vec::new(),
             device: extra.device.then(Vec::new),
             handle: extra.handle.then(Vec::new),
-            letters: KINDS.map(|kind| ByteArray::from(csv::letter(kind))),
+            letters: RequestKind::ALL.map(|kind| ByteArray::from(csv::letter(kind))),
             handles: (0..=u8::MAX).map(|handle| ByteArray::from(handle.to_string().as_str())).collect(),
         })
     }
@@ -425,7 +423,7 @@ mod tests {
         for name in ["a.csv", "a.csv.gz", "a.csv.bz2", "a.csv.zst", "a.parquet"] {
             let to = directory.path().join(name);
             let summary = convert(&from, &to, &ConvertOptions::default()).unwrap();
-            assert_eq!(summary.requests, KindCounts { read: 1, write: 1, trim: 1, flush: 1 });
+            assert_eq!(summary.requests, KindCounts { read: 1, write: 1, trim: 1, flush: 1, zone: 0 });
             assert_eq!(summary.bytes, std::fs::metadata(&to).unwrap().len());
             assert_eq!(replay(&to), expected, "{name}");
         }

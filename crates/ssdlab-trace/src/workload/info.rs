@@ -99,20 +99,28 @@ pub struct KindCounts {
     pub trim: u64,
     /// Number of flushes.
     pub flush: u64,
+    /// Number of commands that manage zones.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub zone: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl KindCounts {
     /// Number of requests of all kinds.
     pub fn total(&self) -> u64 {
-        self.read + self.write + self.trim + self.flush
+        self.read + self.write + self.trim + self.flush + self.zone
     }
 
     pub(crate) fn add(&mut self, kind: RequestKind) {
         *match kind {
             RequestKind::Read => &mut self.read,
-            RequestKind::Write => &mut self.write,
+            RequestKind::Write | RequestKind::Append => &mut self.write,
             RequestKind::Trim => &mut self.trim,
             RequestKind::Flush => &mut self.flush,
+            RequestKind::ZoneOpen | RequestKind::ZoneClose | RequestKind::ZoneFinish | RequestKind::ZoneReset => &mut self.zone,
         } += 1;
     }
 }
@@ -310,8 +318,8 @@ impl Tally {
         self.max_end = self.max_end.max(end);
         match entry.kind {
             RequestKind::Read => self.reads.add(entry.length),
-            RequestKind::Write => self.writes.add(entry.length),
-            RequestKind::Trim | RequestKind::Flush => return,
+            RequestKind::Write | RequestKind::Append => self.writes.add(entry.length),
+            _ => return,
         }
         self.touched.add(entry.device, entry.offset, end);
         let of_device = &mut self.per_device[entry.device as usize];
@@ -325,7 +333,7 @@ impl Tally {
         self.last_ns = now_ns;
         self.earliest_ns = Some(self.earliest_ns.map_or(now_ns, |earliest| earliest.min(now_ns)));
         self.latest_ns = self.latest_ns.max(now_ns);
-        if entry.kind == RequestKind::Write {
+        if entry.kind.brings_data() {
             let burst_ns = BURST_NS as f64 * self.time_scale;
             self.bursty += u64::from(self.last_write_ns.is_some_and(|last| now_ns.abs_diff(last) as f64 <= burst_ns));
             self.last_write_ns = Some(now_ns);
@@ -422,7 +430,7 @@ mod tests {
     fn characteristics_are_those_of_the_requests() {
         let text = "0,W,0,1024\n1000,W,1024,3072\n3000,R,4096,512\n2900,W,0,512\n4000,T,0,99999\n5000,F,0,0\n6000,R,512,x\n";
         let info = info(text, None).unwrap();
-        assert_eq!(info.requests, KindCounts { read: 1, write: 3, trim: 1, flush: 1 });
+        assert_eq!(info.requests, KindCounts { read: 1, write: 3, trim: 1, flush: 1, zone: 0 });
         assert_eq!((info.bad_lines, info.bad[0].line, info.time_goes_back), (1, 7, 1));
         assert_eq!((info.mean_kb.read, info.mean_kb.write), (Some(0.5), Some(1.5)));
         assert_eq!(info.std_kb.read, Some(0.0));

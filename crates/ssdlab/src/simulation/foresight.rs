@@ -71,7 +71,7 @@ fn tell(request: &Request, drive: &mut Ssd) {
     match request.kind {
         RequestKind::Write => (first..over).for_each(|unit| placing.write(unit)),
         RequestKind::Trim => (first_whole..inside).for_each(|unit| placing.trim(unit)),
-        RequestKind::Read | RequestKind::Flush => {}
+        _ => {}
     }
 }
 

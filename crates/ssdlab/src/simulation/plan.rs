@@ -123,7 +123,11 @@ impl Plan {
 
     /// The columns that the log of requests has besides those that it always has.
     pub(super) fn columns_of_log(&self) -> Extra {
-        Extra { errors: self.config.errors.is_on(), wear: self.config.wear.is_on(), handles: self.config.handles() > 0 }
+        Extra {
+            errors: self.config.errors.is_on(),
+            wear: self.config.wear.is_on() || self.config.has_zones(),
+            handles: self.config.handles() > 0,
+        }
     }
 
     /// Checks that a user-defined placement policy and its key come together, and that no state is saved or loaded without the policy's.

@@ -33,7 +33,7 @@ impl Settling {
     /// Counts a completed request; only the bytes of writes matter.
     #[inline]
     pub(super) fn completes(&mut self, kind: RequestKind, bytes: u64) {
-        if kind == RequestKind::Write {
+        if kind.brings_data() {
             self.written += bytes;
         }
     }

@@ -224,6 +224,79 @@ pub fn placement(rng: &mut Rng, config: &mut Config, requests: &mut [Request]) {
     }
 }
 
+/// An eighth of the drives have zones, where nothing else refuses them, and get commands of zones in place of their requests: most of them may
+/// be carried out.
+pub fn zones(rng: &mut Rng, config: &mut Config, requests: &mut [Request]) {
+    if rng.chance(0.875) {
+        return;
+    }
+    let before = config.clone();
+    config.ftl.placement = Placement::Zones;
+    config.ftl.precondition.kind = pick(rng, &[PreconditionKind::None, PreconditionKind::None, PreconditionKind::Fill]);
+    config.ftl.superblock_span = SuperblockSpan::Drive;
+    config.ftl.allocation = if config.pools_per_group() > 1 { Allocation::Dynamic } else { Allocation::default() };
+    (config.ftl.map_cache_bytes, config.cache.policy, config.slc) = (0, CachePolicy::None, Slc::default());
+    let max_active = pick(rng, &[1, 2, 3, 5]);
+    config.zones = Zones {
+        blocks: pick(rng, &[1, 1, 2]),
+        max_active,
+        max_open: 1 + rng.below(max_active.into()) as u8,
+        size_bytes: 0,
+        append_ns: pick(rng, &[0, 3_000]),
+        manage_ns: pick(rng, &[0, 5_000]),
+        close_ns: pick(rng, &[0, 40_000]),
+        reset_ns: pick(rng, &[0, 100_000]),
+        reset_unit_ns: pick(rng, &[0, 70]),
+    };
+    if config.units_per_program() > 1 {
+        config.buffer = protected_buffer(1 << 22, 1_000);
+    }
+    let Ok(capacity) = Capacity::of(config) else {
+        *config = before;
+        return;
+    };
+    let (unit, zone) = (capacity.unit_bytes, config.zone_units(capacity.pools));
+    if rng.chance(0.3) {
+        config.zones.size_bytes = (zone * unit).next_power_of_two();
+    }
+    if ssdlab::config::validate(config).is_err() {
+        *config = before;
+        return;
+    }
+    let (count, distance) = (config.zone_count().expect("zones"), config.zone_distance(capacity.pools));
+    let filled = config.ftl.precondition.kind == PreconditionKind::Fill;
+    let mut written = vec![if filled { zone } else { 0 }; count as usize];
+    for request in requests {
+        let at = rng.below(count.min(6));
+        let pointer = &mut written[at as usize];
+        let most = pick(rng, &[1, 4, zone]);
+        let units = (1 + rng.below(most)).min(zone);
+        let (kind, from, units) = match rng.unit() {
+            x if x < 0.3 => (RequestKind::Append, 0, units),
+            x if x < 0.65 => (RequestKind::Write, *pointer % zone, units.min(zone - *pointer % zone)),
+            x if x < 0.8 => (RequestKind::Read, rng.below(zone), 1),
+            x if x < 0.85 => (RequestKind::ZoneReset, 0, zone),
+            x if x < 0.88 => (RequestKind::ZoneFinish, 0, zone),
+            x if x < 0.92 => (RequestKind::ZoneOpen, 0, zone),
+            x if x < 0.96 => (RequestKind::ZoneClose, 0, zone),
+            x if x < 0.98 => (RequestKind::Trim, rng.below(zone), 1),
+            _ => (RequestKind::Flush, 0, 0),
+        };
+        *pointer = match kind {
+            RequestKind::ZoneFinish => zone,
+            // Most full zones are reset at last.
+            RequestKind::ZoneReset => 0,
+            _ if kind.brings_data() => (*pointer + units).min(zone),
+            _ => *pointer,
+        };
+        let reset = *pointer == zone && kind == RequestKind::Write && rng.chance(0.5);
+        request.kind = if reset { RequestKind::ZoneReset } else { kind };
+        *pointer = if reset { 0 } else { *pointer };
+        request.offset = if kind == RequestKind::Flush { 0 } else { (at * distance + from) * unit };
+        (request.length, request.handle, request.high_priority) = (units * unit, None, false);
+    }
+}
+
 /// A quarter of the drives have superblocks, of the blocks of all pools or of those of a channel.
 pub fn superblocks(rng: &mut Rng, config: &mut Config) {
     if rng.chance(0.75) {

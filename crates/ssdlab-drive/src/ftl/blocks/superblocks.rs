@@ -196,7 +196,7 @@ impl Blocks {
         self.blocks[block.index()].state = BlockState::Open;
     }
 
-    /// Leaves the rest of a block, from page `from` on, without data: its superblock closes early.
+    /// Leaves the rest of a block, from page `from` on, without data: it closes early, or its superblock does.
     pub fn skip_rest(&mut self, pool: PoolId, block: BlockId, from: u32) {
         if self.state(block) == BlockState::Taken {
             self.begin_member(block);

@@ -21,6 +21,11 @@ impl Handles {
         Handles { count: config.ftl.handles, default: config.ftl.default_handle, persistent: config.ftl.isolation == Isolation::Persistent }
     }
 
+    /// Each active zone has a handle.
+    pub(super) fn of_zones(config: &Config) -> Self {
+        Handles { count: config.zones.max_active, default: 0, persistent: false }
+    }
+
     /// Plants a defect: moved pages do not stay with their handle.
     pub(super) fn forget(&mut self) {
         self.persistent = false;

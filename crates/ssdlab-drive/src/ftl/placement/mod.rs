@@ -50,7 +50,7 @@ pub type Class = u8;
 enum Policy {
     /// One stream for host writes and one for page moves, or one for both (`ftl.frontier`).
     None,
-    /// By the handle of the request.
+    /// By the handle of the request, or by the zone, whose place among the active ones is a handle.
     Handles(Handles),
     /// By the age of the version that a write replaces.
     HotCold(HotCold),
@@ -83,6 +83,7 @@ impl Placer {
             Placement::Sepbit => Policy::SepBit(SepBit::new(pages, streams.parts_moves())),
             Placement::Oracle => Policy::Oracle(Oracle::new(config.ftl.groups, pages)),
             Placement::Custom => Policy::Own(Own::new(streams, pages, blocks, block_units)),
+            Placement::Zones => Policy::Handles(Handles::of_zones(config)),
         };
         let count = if config.ftl.placement == Placement::None { 0 } else { streams.placed().into() };
         let counts = Placed { of_host: streams.host_classes.into(), block_units, counts: vec![StreamStats::default(); count] };

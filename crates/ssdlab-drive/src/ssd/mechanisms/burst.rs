@@ -12,7 +12,7 @@ use crate::sched::{QueueKind, linked};
 use crate::ssd::Ssd;
 use crate::ssd::candidates::Limits;
 use crate::ssd::mechanisms::{
-    advance, ages, estimates, idle, merge, order, pace, pause, planes, power, slc, superblock, units, wear, windows,
+    advance, ages, estimates, idle, merge, order, pace, pause, planes, power, slc, superblock, units, wear, windows, zones,
 };
 use serde_json::Value;
 use ssdlab_base::units::{BlockId, DieId, Ns, PoolId, Ppn, SlotId, TxnId};
@@ -38,6 +38,7 @@ const RULES: &[BurstRule] = &[
     units::BURSTS,
     wear::BURSTS,
     windows::BURSTS,
+    zones::BURSTS,
     crate::arbiter::BURSTS,
     crate::cache::BURSTS,
     crate::flash::BUS_BURSTS,

@@ -236,7 +236,7 @@ pub(in crate::ssd) fn request_ended(ssd: &mut Ssd, now: Ns, id: ReqId) {
     let kind = match request.kind {
         RequestKind::Read => 0,
         RequestKind::Write => 1,
-        RequestKind::Trim | RequestKind::Flush => return,
+        _ => return,
     };
     let response = now - request.arrival_ns;
     let stats = ssd.probes.slack_mut();

@@ -22,6 +22,7 @@
 //! | `planes` | which programs go plane by plane? | `device.plane_programs` |
 //! | `table` | what is noted for a mapping table in flash? | `ftl.map_cache_bytes` |
 //! | `windows` | when may a drive of an array collect? | `array.window_us` |
+//! | `zones` | what does the reset of a zone leave in its open blocks? | `zones` |
 //! | `pause` | when does an operation stop for reads? | `scheduler.write_pausing`, `scheduler.suspend` |
 //!
 //! At the moments of an operation's life that have a function here, the spine calls that, and the function calls what each mechanism does then: to
@@ -72,6 +73,7 @@ pub(super) mod table;
 pub(super) mod units;
 pub(super) mod wear;
 pub(super) mod windows;
+pub(super) mod zones;
 
 /// A request has come to the drive; none of its pages is admitted.
 #[inline(always)]

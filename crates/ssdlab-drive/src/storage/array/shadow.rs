@@ -117,6 +117,7 @@ impl Shadow {
                     host.content.push(brought);
                 }
             }
+            _ => {}
         }
         put(&mut self.requests, place, host);
     }
@@ -149,7 +150,6 @@ impl Shadow {
         let sectors = sectors(start, end);
         let mut sent = Sent { drive, data_drive, first: sectors.start, content: Vec::new() };
         match (kind, owner) {
-            (RequestKind::Flush, _) => {}
             (RequestKind::Read, _) => sent.content = self.drives[drive as usize][range(&sectors)].to_vec(),
             (RequestKind::Trim, _) => {
                 let page = u64::from(layout.page_bytes);
@@ -176,6 +176,7 @@ impl Shadow {
                     }
                 }
             }
+            _ => {}
         }
         put(&mut self.drive_requests, drive_request, sent);
     }

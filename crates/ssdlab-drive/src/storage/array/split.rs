@@ -65,6 +65,11 @@ impl<D: Store> Array<D> {
             RequestKind::Trim if rejected => {}
             RequestKind::Trim if self.layout.parity => self.trim_stripes(now, place, offset, end),
             RequestKind::Trim => self.send_by_unit(now, place, offset, end),
+            // An array has no zones: a drive rejects the command.
+            of_zones => {
+                let drive = u32::from(self.layout.failed == Some(0));
+                self.send_part(now, place, Access { kind: of_zones, drive, start: 0, end: 0, data_drive: drive });
+            }
         }
         self.request_part_done(now, place);
         None

@@ -173,6 +173,11 @@ impl Entries {
         &self.destinations[number as usize]
     }
 
+    /// Entries of a class, of so many, wait for a program or are being programmed.
+    pub(super) fn any_of_class(&self, class: u32, classes: u32) -> bool {
+        self.destinations.iter().skip(class as usize).step_by(classes as usize).any(|to| to.waiting + to.sent > 0)
+    }
+
     /// Inserts data of `unit` as a new entry for `destination`; `write`: the host write. There must be a free entry.
     pub(super) fn insert(&mut self, now: Ns, unit: u32, bytes: Change, destination: u32, write: u64) -> u32 {
         let entry = self.free.pop().expect("the caller has asked");

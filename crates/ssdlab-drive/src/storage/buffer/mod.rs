@@ -228,6 +228,16 @@ impl Buffer {
         self.state.as_deref().is_some_and(|state| state.entries.of_unit(unit) != NONE)
     }
 
+    /// The buffer holds data of one of these units.
+    pub fn holds_any(&self, units: std::ops::Range<u32>) -> bool {
+        self.state.as_deref().is_some_and(|state| !state.entries.within(units.start, units.end).is_empty())
+    }
+
+    /// The buffer has data of a class that its writes named, which wait for a program or are being programmed.
+    pub fn has_data_of(&self, class: u8) -> bool {
+        self.state.as_deref().is_some_and(|state| state.entries.any_of_class(u32::from(class), state.classes))
+    }
+
     /// Plants a defect.
     ///
     /// # Panics
@@ -299,7 +309,7 @@ impl State {
         let (pools, dies) = (geometry.pools.count.get(), geometry.dies);
         let planes_each = geometry.pools.planes_each.get();
         let apart = if geometry.units_per_program > 1 { drive.ftl().classes_of_write() } else { 1 };
-        let classes = config.handles().max(apart).into();
+        let classes = config.named_classes().max(apart).into();
         let (at_once, idle_below) = (config.buffer.drain == Drain::AtOnce, if dynamic { dies } else { 1 });
         State {
             access_ns: config.buffer.access_ns,

@@ -75,7 +75,6 @@ impl PacingQueue {
                 let (first, end) = inner_units(&request, self.unit_bytes);
                 self.take_passing(now, place, first..end, drive);
             }
-            RequestKind::Flush => self.pass(now, place, drive),
             RequestKind::Write => {
                 self.waiting.waits(place, request.kind, touched.clone());
                 if self.waiting.oldest() == Some(place) {
@@ -83,6 +82,7 @@ impl PacingQueue {
                     self.admit(now, drive);
                 }
             }
+            _ => self.pass(now, place, drive),
         }
     }
 

@@ -122,7 +122,7 @@ impl State {
             let Tracked { request, origin, .. } = self.requests[place];
             let blocked = match request.kind {
                 RequestKind::Write => self.write(now, place, next, drive),
-                RequestKind::Read | RequestKind::Trim | RequestKind::Flush => {
+                _ => {
                     self.enter(now, place, next, drive);
                     None
                 }
@@ -151,6 +151,7 @@ impl State {
             }
             RequestKind::Trim => self.trim(now, place, drive),
             RequestKind::Flush => self.flush(now, place),
+            _ => self.pass_on(now, place, drive),
         }
     }
 
@@ -395,6 +396,17 @@ impl State {
         if let Some(shadow) = &mut self.shadow {
             shadow.trimmed(first..end);
         }
+        let below = self.below.insert(Below { purpose: Purpose::Serves(place, 0), since: now });
+        drive.next_request_is(origin);
+        drive.accept(now, below.into(), Request { arrival_ns: now, ..request });
+        self.passed = true;
+    }
+
+    /// A command that this level does not know goes on to the drive.
+    #[cold]
+    fn pass_on(&mut self, now: Ns, place: u32, drive: &mut MappingCache) {
+        self.enters(now, place);
+        let Tracked { request, origin, .. } = self.requests[place];
         let below = self.below.insert(Below { purpose: Purpose::Serves(place, 0), since: now });
         drive.next_request_is(origin);
         drive.accept(now, below.into(), Request { arrival_ns: now, ..request });

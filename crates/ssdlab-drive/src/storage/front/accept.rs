@@ -42,6 +42,8 @@ impl<B: Store> Front<B> {
             RequestKind::Write => self.write_through(now, place, &request),
             RequestKind::Trim => self.accept_trim(now, place, &request),
             RequestKind::Flush => self.accept_flush(now, place),
+            // A drive without zones rejects the command.
+            _ => self.pass(now, place, &request, (0, 0)),
         }
         self.page_done(now, place, None);
         None

@@ -52,9 +52,9 @@ struct Command {
 }
 
 impl Tracked<Command> {
-    /// A link phase ends. A command of kind `carried` had its data on `link`; any other waited at most for an older write.
-    fn was_on(&mut self, link: &Link, carried: RequestKind, now: Ns) {
-        let served = if self.request.kind == carried { link.takes_ns(self.request.length) } else { 0 };
+    /// A link phase ends. A command whose data were `carried` had them on `link`; any other waited at most for an older write.
+    fn was_on(&mut self, link: &Link, carried: bool, now: Ns) {
+        let served = if carried { link.takes_ns(self.request.length) } else { 0 };
         self.times.serve(Served::Link, served);
         let rate_ns = std::mem::take(&mut self.own.rate_ns);
         self.times.wait(Blocked::WriteRate, rate_ns);
@@ -152,7 +152,8 @@ impl<B: Store> Interface<B> {
     #[inline(always)]
     fn count(&mut self, request: &Request) {
         self.commands += 1;
-        self.link_bytes += if matches!(request.kind, RequestKind::Read | RequestKind::Write) { request.length } else { 0 };
+        let is_moved = request.kind == RequestKind::Read || request.kind.brings_data();
+        self.link_bytes += if is_moved { request.length } else { 0 };
     }
 
     fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
@@ -306,7 +307,7 @@ impl State {
         self.stats.commands += 1;
         let request = self.commands[place].request;
         self.commands[place].own.since = now;
-        let (ready, came) = if request.kind == RequestKind::Write && (self.link_in.takes_time() || self.write_rate.is_on()) {
+        let (ready, came) = if request.kind.brings_data() && (self.link_in.takes_time() || self.write_rate.is_on()) {
             let came = self.link_in.send(now, request.length, &mut self.stats.link_waits);
             (self.write_rate.goes_on(came, request.length, &mut self.stats.rate_waits), came)
         } else {
@@ -327,7 +328,7 @@ impl State {
         while let Some(&(_, place)) = self.outbound.front().filter(|(arrives, _)| *arrives <= now) {
             self.outbound.pop_front();
             let command = &mut self.commands[place];
-            command.was_on(&self.link_out, RequestKind::Read, now);
+            command.was_on(&self.link_out, true, now);
             self.cores.ask_completion(place, &self.commands);
         }
     }
@@ -338,7 +339,7 @@ impl State {
         while let Some(&(_, place)) = self.inbound.front().filter(|(ready, _)| *ready <= now) {
             self.inbound.pop_front();
             let command = &mut self.commands[place];
-            command.was_on(&self.link_in, RequestKind::Write, now);
+            command.was_on(&self.link_in, command.request.kind.brings_data(), now);
             command.own.delivered = true;
             if let Some(passages) = &mut self.passages {
                 passages.delivered(now, place, &command.times);
@@ -380,7 +381,9 @@ impl State {
 fn must_follow(newer: &Request, older: &Request) -> bool {
     let same_bytes = newer.offset < older.offset + older.length && older.offset < newer.offset + newer.length;
     match (newer.kind, older.kind) {
-        (RequestKind::Flush, older) => older == RequestKind::Write,
+        (RequestKind::Flush, older) => older.brings_data(),
+        // Commands on a zone name it by its beginning, or by all of its addresses.
+        (newer, older) if newer.manages_zone() || older.manages_zone() => true,
         (_, RequestKind::Write) | (RequestKind::Read, RequestKind::Trim) | (RequestKind::Trim, RequestKind::Read) => same_bytes,
         _ => false,
     }

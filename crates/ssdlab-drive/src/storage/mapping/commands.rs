@@ -98,9 +98,9 @@ impl State {
     fn units_of(&self, command: &Tracked<Command>) -> Range<u32> {
         let (unit, Request { offset, length, kind, .. }) = (u64::from(self.unit_bytes), command.request);
         let (first, end) = match kind {
-            RequestKind::Flush => (0, 0),
-            RequestKind::Trim => (offset.div_ceil(unit), (offset + length) / unit),
             RequestKind::Read | RequestKind::Write => (offset / unit, (offset + length).div_ceil(unit)),
+            RequestKind::Trim => (offset.div_ceil(unit), (offset + length) / unit),
+            _ => (0, 0),
         };
         first as u32..end.max(first) as u32
     }

@@ -98,7 +98,7 @@ fn streams(config: &Config) -> (Value, String) {
             let (host, moves) = (config.ftl.host_streams, config.ftl.move_streams);
             format!(" with ftl.placement = {placement}, ftl.host_streams = {host} and ftl.move_streams = {moves}")
         }
-        Placement::HotCold | Placement::Sepbit => format!(" with ftl.placement = {placement}"),
+        Placement::HotCold | Placement::Sepbit | Placement::Zones => format!(" with ftl.placement = {placement}"),
     };
     let superblocks = if config.open_each() > 1 { " with superblocks of several pools" } else { "" };
     (frontier, with + superblocks)

@@ -166,11 +166,11 @@ impl Series {
     pub fn completed(&mut self, kind: RequestKind, response_ns: Ns, bytes: u64) {
         match kind {
             RequestKind::Read => self.open.responses[0].add(response_ns),
-            RequestKind::Write => {
+            RequestKind::Write | RequestKind::Append => {
                 self.open.responses[1].add(response_ns);
                 self.open.host_bytes += bytes;
             }
-            RequestKind::Trim | RequestKind::Flush => {}
+            _ => {}
         }
     }
 

@@ -287,7 +287,7 @@ pub(super) fn is_rwbs(word: &[u8]) -> bool {
 
 #[cold]
 fn named_kind(op: &[u8]) -> Result<RequestKind, Bad> {
-    const WORDS: [(&str, RequestKind); 8] = [
+    const WORDS: [(&str, RequestKind); 17] = [
         ("read", RequestKind::Read),
         ("write", RequestKind::Write),
         ("trim", RequestKind::Trim),
@@ -296,18 +296,33 @@ fn named_kind(op: &[u8]) -> Result<RequestKind, Bad> {
         ("d", RequestKind::Trim),
         ("flush", RequestKind::Flush),
         ("sync", RequestKind::Flush),
+        ("append", RequestKind::Append),
+        ("zone-open", RequestKind::ZoneOpen),
+        ("zone-close", RequestKind::ZoneClose),
+        ("zone-finish", RequestKind::ZoneFinish),
+        ("zone-reset", RequestKind::ZoneReset),
+        ("open", RequestKind::ZoneOpen),
+        ("close", RequestKind::ZoneClose),
+        ("finish", RequestKind::ZoneFinish),
+        ("reset", RequestKind::ZoneReset),
     ];
     let found = WORDS.iter().find(|(word, _)| op.eq_ignore_ascii_case(word.as_bytes()));
-    found.map(|&(_, kind)| kind).ok_or_else(|| Bad::new("the op R, W, T or F (or the words read, write, trim, discard, flush)", op))
+    found.map(|&(_, kind)| kind).ok_or_else(|| {
+        Bad::new(
+            "the op R, W, T or F (or the words read, write, trim, discard, flush, append, zone-open, zone-close, zone-finish, zone-reset)",
+            op,
+        )
+    })
 }
 
-/// Letter of a request kind in the column `op`.
+/// Letter, or of kinds that only zones have the word, of a request kind in the column `op`.
 pub(crate) fn letter(kind: RequestKind) -> &'static str {
     match kind {
         RequestKind::Read => "R",
         RequestKind::Write => "W",
         RequestKind::Trim => "T",
         RequestKind::Flush => "F",
+        of_zones => of_zones.name(),
     }
 }
 

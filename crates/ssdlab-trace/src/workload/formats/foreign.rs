@@ -79,7 +79,7 @@ pub(super) fn text(lines: &[&[u8]]) -> Option<String> {
     }
     if most(lines, is_zoned) {
         return Some(
-            "a trace of a zoned device (zone appends, resets), and ssdlab's drives have no zones; its reads and writes alone are no trace"
+            "a trace of a zoned device (zone appends, resets) in a format without them; make a CSV with the ops append, zone-reset, zone-finish"
                 .into(),
         );
     }

@@ -8,8 +8,8 @@ use ssdlab_base::request::RequestKind;
 use ssdlab_keys::config::TraceEvent;
 use ssdlab_keys::remark::Remark;
 
-/// Request kind of the letters that the kernel prints (`blk_fill_rwbs`): F (flush before), then R, W, D (discard) or N (neither: `None`),
-/// then further letters. Writing zeroes (WZ) transfers no data and leaves the range without any, like a trim.
+/// Request kind of the letters that the kernel prints (`blk_fill_rwbs`): F (flush before), then R, W, D (discard) N (neither: `None`)
+/// or Z (zones), then further letters. Writing zeroes (WZ) transfers no data and leaves the range without any, like a trim.
 pub(super) fn kind_of(rwbs: &[u8]) -> Result<Option<RequestKind>, Bad> {
     Ok(match rwbs {
         [b'F', b'N', ..] => Some(RequestKind::Flush),
@@ -19,7 +19,12 @@ pub(super) fn kind_of(rwbs: &[u8]) -> Result<Option<RequestKind>, Bad> {
         [b'R', ..] => Some(RequestKind::Read),
         [b'W', ..] => Some(RequestKind::Write),
         [b'N', ..] => None,
-        [b'Z', ..] => return Err(Bad::new("reads, writes, trims and flushes (ssdlab's drives have no zones)", rwbs)),
+        [b'Z', b'A', ..] => Some(RequestKind::Append),
+        [b'Z', b'O', ..] => Some(RequestKind::ZoneOpen),
+        [b'Z', b'C', ..] => Some(RequestKind::ZoneClose),
+        [b'Z', b'F', ..] => Some(RequestKind::ZoneFinish),
+        [b'Z', b'R', b'A', ..] => return Err(Bad::new("commands on one zone, and no reset of all zones", rwbs)),
+        [b'Z', b'R', ..] => Some(RequestKind::ZoneReset),
         _ => return Err(Bad::new("read, write, discard or flush letters (RWBS)", rwbs)),
     })
 }

@@ -353,12 +353,14 @@ impl<'a> Record<'a> {
         is_inside.then_some(Record { time_ns, kind, offset, length, device: b"", handle: None })
     }
 
-    /// Checks the size and the address range of a request. A flush gets address and size 0.
+    /// Checks the size and the address range of a request. A flush gets address and size 0. A command that manages a zone may have no size: it
+    /// names the zone by an address there.
     #[inline]
     pub(crate) fn new(time_ns: u64, kind: RequestKind, offset: u64, length: u64, device: &'a [u8]) -> Parsed<'a> {
         if kind == RequestKind::Flush {
             return Ok(Some(Record { time_ns, kind, offset: 0, length: 0, device, handle: None }));
         }
+        let length = if kind.manages_zone() { length.max(SECTOR_BYTES) } else { length };
         match Record::checked(time_ns, kind, offset, length) {
             Some(record) => Ok(Some(Record { device, ..record })),
             None if length == 0 => Err(Bad { zero_size: true, ..Bad::new("a size above 0", b"0") }),

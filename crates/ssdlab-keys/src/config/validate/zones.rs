@@ -1,0 +1,84 @@
+//! Checks of zones.
+
+use crate::config::zones::fills_programs;
+use crate::config::{Allocation, ArrayLevel, Capacity, Config, PreconditionKind, RangePolicy, SuperblockSpan};
+
+/// Checks that nothing above the zones changes the order of writes, that a zone is whole blocks, and that preparation can leave zones.
+pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
+    if !config.has_zones() {
+        return;
+    }
+    let zones = &config.zones;
+    let mut needs = |what: &str| messages.push(format!("ftl.placement = \"zones\": {what}"));
+    for (refused, what) in [
+        (config.array.level != ArrayLevel::None, "an array has no zones of its own; set array.level = \"none\""),
+        (config.cache.is_on(), "a cache does not write in the order of the host; set cache.policy = \"none\""),
+        (config.slc.is_on(), "folding would mix zones in a block; set slc.static_blocks = 0 and slc.dynamic_blocks = 0"),
+        (config.caches_map(), "zones need few mapping entries, which are all in memory; set ftl.map_cache_bytes = 0"),
+        (
+            !matches!(config.ftl.precondition.kind, PreconditionKind::None | PreconditionKind::Fill),
+            "the drive cannot be overwritten at random; set ftl.precondition.kind = \"none\" (all zones empty) or \"fill\" (all full)",
+        ),
+        (config.ftl.precondition.settle > 0.0, "the drive cannot be overwritten at random; set ftl.precondition.settle = 0"),
+        (
+            config.workload.range != RangePolicy::Error && config.workload.reads_traces(),
+            "commands of a trace name zones by their addresses, which must not change; set workload.range = \"error\"",
+        ),
+        (
+            (config.ftl.allocation == Allocation::Dynamic) != (config.pools_per_group() > 1),
+            "the data of a zone must fill its blocks evenly; set ftl.allocation to a permutation with ftl.reclaim_unit = \"block\", or \
+             ftl.allocation = \"dynamic\" with ftl.reclaim_unit = \"superblock\" on a drive of several pools",
+        ),
+        (
+            config.pools_per_group() > 1 && config.ftl.superblock_span != SuperblockSpan::Drive,
+            "superblocks of a channel would share the data of a zone unevenly; set ftl.superblock_span = \"drive\"",
+        ),
+        (
+            !fills_programs(config),
+            "a program of several mapping units must be full, or a zone does not fill whole blocks; set buffer.bytes above 0, \
+             buffer.protected = true, buffer.drain = \"full\" and buffer.timeout_us = 0",
+        ),
+    ] {
+        if refused {
+            needs(what);
+        }
+    }
+    if zones.max_open > zones.max_active {
+        messages.push(format!(
+            "zones.max_open = {}: an open zone is active, of which zones.max_active = {} may be; lower one or raise the other",
+            zones.max_open, zones.max_active
+        ));
+    }
+    let Ok(capacity) = Capacity::of(config) else { return };
+    sizes(config, &capacity, messages);
+}
+
+/// Checks the distance of zones, and that the write buffer has room for a part of a program of each active zone.
+fn sizes(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
+    let (zones, unit) = (&config.zones, capacity.unit_bytes);
+    let zone = config.zone_units(capacity.pools) * unit;
+    if zones.size_bytes > 0 && (zones.size_bytes < zone || !zones.size_bytes.is_multiple_of(unit)) {
+        messages.push(format!(
+            "zones.size_bytes = {}: must be a multiple of the mapping unit of {unit} bytes, and at least the {zone} bytes of a zone; set it to {}, \
+             or to 0 for that",
+            zones.size_bytes,
+            zone.next_power_of_two()
+        ));
+    }
+    if config.addressed_units(capacity) > u32::MAX.into() {
+        messages.push(format!(
+            "zones.size_bytes = {}: the addresses of all zones are more than {} mapping units; lower it",
+            zones.size_bytes,
+            u32::MAX
+        ));
+    }
+    let parts = u64::from(zones.max_active) * if config.ftl.allocation == Allocation::Dynamic { 1 } else { capacity.pools };
+    let least = (parts * (capacity.units_per_program - 1) + 1) * unit;
+    if capacity.units_per_program > 1 && config.buffer.is_on() && config.buffer.bytes < least {
+        messages.push(format!(
+            "buffer.bytes = {}: with zones.max_active = {} the data that wait for a full program may take {least} bytes; raise it, or lower \
+             zones.max_active",
+            config.buffer.bytes, zones.max_active
+        ));
+    }
+}
