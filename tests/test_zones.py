@@ -1,0 +1,151 @@
+"""Zones: traces with their commands, and a drive fitted to figures of a real one.
+
+The figures are means of NVMeBenchmarks (IEEE Cluster 2023), ``data/spdk/zns-a`` and ``data/custom/zns-a``: a Western Digital ZN540.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import ssdlab
+from ssdlab import Request, Simulator
+from ssdlab.runs.api import Op
+
+DRIVE = "zn540-like-17g"
+UNIT = 4096
+ZONE = 275_712
+"""Units of a zone that can be written."""
+DISTANCE = 2**31
+
+FITTED = {
+    "write": 11.36,
+    "append": 14.83,
+    "open": 9.57,
+    "close": 10.96,
+    f"finish {ZONE - 1}": 2_582.17,
+    "reset 0": 1_614.94,
+    f"reset finished {ZONE - 1}": 15_363.32,
+}
+"""Response times, us, by command and the units that were written in the zone: those from which a value of the drive was chosen."""
+
+PREDICTED = {
+    "finish 0": 13.47,
+    "finish 1": 907_442.95,
+    "finish 17232": 848_157.63,
+    "finish 34464": 792_295.60,
+    "finish 68928": 680_822.14,
+    "finish 137856": 456_650.12,
+    "reset finished 1": 1_655.27,
+    "reset finished 17232": 2_489.64,
+    "reset finished 34464": 3_335.87,
+    "reset finished 68928": 5_052.30,
+    "reset finished 137856": 8_491.93,
+    "reset 17232": 5_162.13,
+    "reset 34464": 6_047.65,
+    "reset 68928": 7_880.38,
+    "reset 137856": 11_316.41,
+    f"reset {ZONE}": 15_810.07,
+}
+"""Those that follow."""
+
+
+class Zoned:
+    """The drive, command by command, each in a zone of its own."""
+
+    def __init__(self) -> None:
+        self.simulator = Simulator(device=DRIVE, seed=1)
+        self.zones = iter(range(16))
+
+    def time(self, op: Op, offset: int, length: int = UNIT) -> float:
+        """The response time of a command, us."""
+        self.simulator.submit(Request(op=op, offset=offset, length=length))
+        self.simulator.run_to_idle()
+        (done,) = self.simulator.completions()
+        assert done.status == "done", op
+        return done.response_ns / 1_000
+
+    def written(self, units: int) -> int:
+        """The first byte of a zone with so many units, written in order, 256 KiB at a time."""
+        at = next(self.zones) * DISTANCE
+        for first in range(0, units, 64):
+            self.time("append", at, min(64, units - first) * UNIT)
+        self.wait()
+        return at
+
+    def wait(self) -> None:
+        """Waits until all programs have ended."""
+        self.simulator.run_until(self.simulator.now_ns + 200_000_000)
+
+
+def measured() -> Iterator[tuple[str, float]]:
+    drive = Zoned()
+    at = drive.written(0)
+    yield "open", drive.time("zone-open", at)
+    yield "write", drive.time("write", at)
+    yield "append", drive.time("append", at)
+    yield "close", drive.time("zone-close", at)
+    for units in (0, 1, 17_232, 34_464, 68_928, 137_856, ZONE - 1):
+        at = drive.written(units)
+        yield f"finish {units}", drive.time("zone-finish", at)
+        drive.wait()
+        yield f"reset finished {units}", drive.time("zone-reset", at)
+    yield "reset 0", drive.time("zone-reset", drive.written(0))
+    for units in (17_232, 34_464, 68_928, 137_856, ZONE):
+        yield f"reset {units}", drive.time("zone-reset", drive.written(units))
+
+
+def test_a_drive_takes_commands_of_zones_as_one_that_was_measured() -> None:
+    found = dict(measured())
+    off = {what: found[what] / us - 1 for what, us in {**FITTED, **PREDICTED}.items()}
+    print({what: f"{found[what]:.1f} us, {share:+.1%}" for what, share in off.items()})
+    assert all(abs(off[what]) < 0.15 for what in FITTED), off
+    assert all(abs(off[what]) < (0.25 if what == "finish 0" else 0.1) for what in PREDICTED), off
+
+
+def test_reads_and_writes_take_as_long_as_measured() -> None:
+    reads = {
+        "zones.size_bytes": 0,
+        "ftl.precondition.kind": "fill",
+        "workload.read_share": 1.0,
+        "workload.request_kb": 4,
+        "workload.align_kb": 4,
+    }
+    for depth, us in ((1, 72.64), (16, 91.46), (256, 585.07)):
+        result = ssdlab.run(device=DRIVE, set={**reads, "workload.queue_depth": depth}, requests=20_000)
+        print(depth, result.latency_ns.read.mean / 1_000, us)
+        assert abs(result.latency_ns.read.mean / 1_000 / us - 1) < 0.15, depth
+
+
+def test_a_trace_has_commands_of_zones(tmp_path: Path) -> None:
+    rows = ["zone-open,0,4096", "append,0,8192", "W,8192,4096", "R,0,4096", "zone-reset,0,4096", "zone-finish,65536,4096", "W,65536,4096"]
+    trace = tmp_path / "zones.csv"
+    trace.write_text("timestamp_us,op,offset_bytes,size_bytes\n" + "".join(f"{5000 * at},{row}\n" for at, row in enumerate(rows)))
+    keys = {"device.channels": 2, "device.pages_per_block": 8, "device.overprovisioning": 0.4, "device.blocks_per_plane": 24}
+    result = ssdlab.run(set={**keys, "ftl.placement": "zones", "ftl.precondition.kind": "none", "workload.trace": str(trace)})
+    counters = result.to_dict()["counters"]
+    assert result.to_dict()["requests"] == {"read": 1, "write": 2, "trim": 0, "flush": 0, "zone": 3}
+    assert (counters["zone_appends"], counters["zone_resets"], counters["zone_finishes"], counters["zone_errors"]) == (1, 1, 1, 1)
+    assert [remark["code"] for remark in result.to_dict()["remarks"] if remark["code"] == "zone-errors"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ({"cache.policy": "lru"}, "a cache does not write in the order of the host"),
+        ({"array.level": "rais0", "array.drives": 2}, "an array has no zones"),
+        ({"slc.static_blocks": 2}, "folding would mix zones"),
+        ({"ftl.map_cache_bytes": 65536}, "zones need few mapping entries"),
+        ({"ftl.map_unit_bytes": 1024}, "must be full"),
+        ({"ftl.precondition.kind": "steady"}, "cannot be overwritten at random"),
+        ({"zones.max_active": 2, "zones.max_open": 3}, "zones.max_open = 3"),
+        ({"zones.size_bytes": 4096}, "zones.size_bytes = 4096"),
+        ({"zones.blocks": 4096}, "leaves no zone"),
+        ({"ftl.allocation": "dynamic"}, "fill its blocks evenly"),
+    ],
+)
+def test_what_zones_do_not_go_with_says_so(keys: dict[str, object], says: str) -> None:
+    with pytest.raises(ssdlab.ConfigError, match=says):
+        ssdlab.Simulator(set={"ftl.placement": "zones", "ftl.precondition.kind": "none", **keys})
