@@ -112,6 +112,19 @@ def test_cosimulation(tmp_path: Path) -> None:
     assert files(tmp_path) == set()
 
 
+def test_host_log(tmp_path: Path) -> None:
+    table = rows("host_log.py", tmp_path)
+    assert [row[:2] for row in table] == [
+        [share, who] for share in ("70%", "85%", "95%") for who in ("drive", "host,greedy", "host,cost-benefit")
+    ]
+    drive, greedy = ([number(row[2]) for row in table if row[1] == who] for who in ("drive", "host,greedy"))
+    assert drive == sorted(drive)
+    # The same flash, data and order of writes: a zone is a superblock, and the host keeps more of them open and free.
+    for ours, theirs in zip(greedy[:2], drive[:2], strict=True):
+        assert ours == pytest.approx(theirs, rel=0.25)
+    assert files(tmp_path) == set()
+
+
 @pytest.mark.full
 def test_postgresql(tmp_path: Path) -> None:
     reason = why_no_mount() or why_no_loop_device()
