@@ -10,6 +10,8 @@ Prints for growing shares of the flash that hold data the write amplification, a
 import random
 from collections import deque
 from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Literal
 
 import ssdlab
 
@@ -61,7 +63,15 @@ class HostLog:
         """By logical unit: the number of the last write."""
         self.written = self.moved = 0
 
-    def send(self, op: str, zone: int, place: int, at: int, then: Callable[[ssdlab.Completion], None], units: int = 1) -> None:
+    def send(
+        self,
+        op: Literal["append", "read", "zone-reset"],
+        zone: int,
+        place: int,
+        at: int,
+        then: Callable[[ssdlab.Completion], None],
+        units: int = 1,
+    ) -> None:
         """Sends a command on a place of a zone."""
         number = self.drive.submit(ssdlab.Request(op=op, offset=(zone * ZONE + place) * UNIT, length=units * UNIT, arrival_ns=at))
         self.then[number] = then
@@ -132,12 +142,12 @@ class HostLog:
             unit = self.holds[victim].get(place)
             if unit is not None:
                 self.moving += 1
-                self.send("read", victim, place, now, lambda _, unit=unit, place=place: self.move(unit, (victim, place)))
+                self.send("read", victim, place, now, partial(self.move, unit, (victim, place)))
         if not self.to_move and self.moving == 0 and not self.holds[victim]:
             self.moving = 1  # until the reset ends
             self.send("zone-reset", victim, 0, now, lambda _: self.freed(victim), ZONE)
 
-    def move(self, unit: int, place: tuple[int, int]) -> None:
+    def move(self, unit: int, place: tuple[int, int], _: ssdlab.Completion) -> None:
         """A unit of the victim has been read: appends it elsewhere, unless it was overwritten meanwhile."""
         if self.where.get(unit) != place:
             self.moving -= 1
@@ -168,7 +178,7 @@ class Plain:
         self.drive = drive
         self.then: dict[int, Callable[[int], None]] = {}
 
-    def send(self, op: str, unit: int, at: int, then: Callable[[int], None]) -> None:
+    def send(self, op: Literal["read", "write"], unit: int, at: int, then: Callable[[int], None]) -> None:
         """Sends a request."""
         self.then[self.drive.submit(ssdlab.Request(op=op, offset=unit * UNIT, length=UNIT, arrival_ns=at))] = then
 
@@ -242,9 +252,9 @@ if __name__ == "__main__":
     print(f"{'data':>5} {'collects':>18} {'amplification':>14} {'reads':>9} {'p99':>9} {'writes':>9} {'p99':>9}")
     for share in (0.70, 0.85, 0.95):
         sides = {
-            "drive": lambda share=share: by_drive(share),
-            "host,greedy": lambda share=share: by_host(share, by_age=False),
-            "host,cost-benefit": lambda share=share: by_host(share, by_age=True),
+            "drive": partial(by_drive, share),
+            "host,greedy": partial(by_host, share, by_age=False),
+            "host,cost-benefit": partial(by_host, share, by_age=True),
         }
         for name, run in sides.items():
             amplification, times = run()

@@ -119,9 +119,8 @@ def test_host_log(tmp_path: Path) -> None:
     ]
     drive, greedy = ([number(row[2]) for row in table if row[1] == who] for who in ("drive", "host,greedy"))
     assert drive == sorted(drive)
-    # The same flash, data and order of writes: a zone is a superblock, and the host keeps more of them open and free.
-    for ours, theirs in zip(greedy[:2], drive[:2], strict=True):
-        assert ours == pytest.approx(theirs, rel=0.25)
+    # Zones are larger than blocks, and the host keeps some of them open and free, so that less of the spare is of use.
+    assert all(theirs < ours < 2 * theirs for ours, theirs in zip(greedy, drive, strict=True))
     assert files(tmp_path) == set()
 
 
