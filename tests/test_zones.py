@@ -14,7 +14,7 @@ import ssdlab
 from ssdlab import Request, Simulator
 from ssdlab.runs.api import Op
 
-DRIVE = "zn540-like-17g"
+DRIVE = str(Path(__file__).parent.parent / "examples" / "zn540-like-17g.toml")
 UNIT = 4096
 ZONE = 275_712
 """Units of a zone that can be written."""

@@ -387,7 +387,7 @@ fn config_unknown_presets_name_the_nearest() {
     assert_eq!(
         messages(&device("lee2014")),
         "device \"lee2014\": no such preset; did you mean \"lee2013\"? The devices are 7450-max-like, 7450-pro-like, ae2022, bux2011, consumer-qlc, consumer-qlc-scaled-4g, consumer-tlc, consumer-tlc-scaled-4g, \
-         d7-p5520-like, demo-4g, elyasi2017, lee2013, nvme-4g, nvme-qlc-2023, nvme-tlc-2023, nvme-tlc-2023-superblock, nvme-tlc-scaled-5g, nvme-tlc-superpage-2023, pe8110-like, whole-consumer-qlc, whole-consumer-qlc-scaled-4g, whole-consumer-tlc, whole-consumer-tlc-scaled-4g, whole-datacentre-tlc, whole-datacentre-tlc-scaled-5g, wu2017, zn540-like-17g; a file is given by a path ending in .toml"
+         d7-p5520-like, demo-4g, elyasi2017, lee2013, nvme-4g, nvme-qlc-2023, nvme-tlc-2023, nvme-tlc-2023-superblock, nvme-tlc-scaled-5g, nvme-tlc-superpage-2023, pe8110-like, whole-consumer-qlc, whole-consumer-qlc-scaled-4g, whole-consumer-tlc, whole-consumer-tlc-scaled-4g, whole-datacentre-tlc, whole-datacentre-tlc-scaled-5g, wu2017; a file is given by a path ending in .toml"
     );
     assert!(messages(&device("x")).starts_with("device \"x\": no such preset; the devices are 7450-max-like, 7450-pro-like, ae2022, "));
     assert!(matches!(device("no/such.toml").build(), Err(Error::Io { .. })));
