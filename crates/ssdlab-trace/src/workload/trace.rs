@@ -602,7 +602,7 @@ mod tests {
         assert!(message(&config, MB).contains(":2: expected an offset in bytes, found \"1.82083E+11\""));
         config.bad_lines = 2;
         assert!(message(&config, MB).contains(
-            ":4: expected the op R, W, T or F (or the words read, write, trim, discard, flush), found \"X\" (2 unreadable lines"
+            ":4: expected the op R, W, T or F (or the words read, write, trim, discard, flush, append, zone-open, zone-close, zone-finish, zone-reset), found \"X\" (2 unreadable lines"
         ));
         config.bad_lines = 3;
         let (rows, counters) = replay(&config, MB).unwrap();
