@@ -265,8 +265,7 @@ impl Geometry {
         let page_bytes = device.page_bytes / units_per_page;
         let pools = Pools::new(config);
         let exported = (f64::from(blocks * counted_per_block) * (1.0 - device.overprovisioning)).floor() as u32;
-        // Whole stripes of programs only, so that every pool carries the same share.
-        let exported = exported - exported % (pools.count.get() * config.units_per_program());
+        let exported = exported - exported % config.exported_in(pools.count.get().into()) as u32;
         Geometry {
             channels: device.channels,
             chips,

@@ -48,6 +48,8 @@ const LAST_INSTANT: Ns = Ns::MAX / 2;
 const PAGES_AT_ONCE: usize = 1024;
 /// Rounds at one instant, without a request taken in or completed, after which the clock counts as stuck.
 const ROUNDS_AT_ONE_INSTANT: u32 = 10_000_000;
+/// Requests that closed loops may send at one instant. A loop whose requests take no time would go on for ever where only time ends it.
+const REQUESTS_AT_ONE_INSTANT: u64 = 10_000_000;
 
 /// End of the warm-up: the instant `until_ns`, or the arrival of the request with index `requests`. Both are `u64::MAX` once it is over.
 #[derive(Clone, Copy, Debug)]

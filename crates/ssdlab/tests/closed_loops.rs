@@ -146,3 +146,12 @@ fn what_is_answered_at_once_is_followed_at_once() {
     let (times, _) = closed(&plan(one_die()).config, 1, &requests, None).unwrap();
     assert_eq!(times, [(0, 0); 3]);
 }
+
+/// Reads of an empty drive need no time, and the loop is to send for a second: it would never end.
+#[test]
+fn a_loop_that_takes_no_time_and_ends_by_time_is_refused() {
+    let config = changed(one_die(), |c| (c.workload.read_share, c.workload.queue_depth, c.workload.run_s) = (1.0, 1, 1.0));
+    let found = ssdlab::simulation::run(&Plan { requests: None, ..plan(config) }, &Control::default());
+    let sentence = found.expect_err("it takes no time").to_string();
+    assert!(sentence.starts_with("10000000 requests of a closed loop took no time, all at 0 ns"), "{sentence}");
+}

@@ -114,7 +114,9 @@ impl Storage {
             let drive = drives.next().expect("there is a drive");
             return match cache {
                 None if config.has_zones() => {
-                    Storage::Zoned(Box::new(Interface::new(&config.host, queues.clone(), Zones::new(config, drive))))
+                    let zones = Zones::new(config, drive);
+                    let zone_bytes = zones.zone_bytes();
+                    Storage::Zoned(Box::new(Interface::new(&config.host, queues.clone(), zones).with_zones(zone_bytes)))
                 }
                 None => Storage::Drive(Box::new(plain(drive))),
                 Some(_) => Storage::Cached(Box::new(cached(drive))),

@@ -61,8 +61,7 @@ impl Capacity {
             PoolScope::Plane => (dies * u64::from(device.planes_per_die), 1),
             PoolScope::Die => (dies, u64::from(device.planes_per_die)),
         };
-        let stripe = if config.has_zones() { config.zone_units(pools).max(1) } else { pools * u64::from(config.units_per_program()) };
-        let exported = exported(counted_pages(config, physical), device.overprovisioning, stripe);
+        let exported = exported(counted_pages(config, physical), device.overprovisioning, config.exported_in(pools));
         let capacity = Capacity {
             pools,
             blocks_per_pool: planes_per_pool * u64::from(device.blocks_per_plane),

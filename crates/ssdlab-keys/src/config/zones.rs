@@ -69,6 +69,11 @@ impl Config {
         pools * u64::from(self.zones.blocks) * u64::from(self.data_units_per_block())
     }
 
+    /// Number of mapping units of which a drive of `pools` pools exports a multiple: a zone, or a program in each pool, so that each carries the same share.
+    pub fn exported_in(&self, pools: u64) -> u64 {
+        if self.has_zones() { self.zone_units(pools).max(1) } else { pools * u64::from(self.units_per_program()) }
+    }
+
     /// Number of mapping units between the first units of two zones, on a drive of `pools` pools.
     pub fn zone_distance(&self, pools: u64) -> u64 {
         match self.zones.size_bytes / u64::from(self.map_unit_bytes()) {

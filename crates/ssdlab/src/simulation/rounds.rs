@@ -1,7 +1,7 @@
 //! One instant of a run after the other: stages end, requests arrive, operations begin, completions are recorded.
 
 use super::senders::Senders;
-use super::{LAST_INSTANT, PAGES_AT_ONCE, ROUNDS_AT_ONE_INSTANT, Simulation};
+use super::{LAST_INSTANT, PAGES_AT_ONCE, REQUESTS_AT_ONE_INSTANT, ROUNDS_AT_ONE_INSTANT, Simulation};
 use ssdlab_base::error::{Error, Result};
 use ssdlab_base::request::Request;
 use ssdlab_base::units::{Ns, earliest};
@@ -79,6 +79,7 @@ impl Simulation {
     /// Takes in the requests that arrive now. Closed loops answer each completion with their next request, until there is no more of either.
     #[inline]
     pub(super) fn take_in_with_answers(&mut self, time: Ns, senders: &mut Senders<'_>) -> Result<()> {
+        let last = self.arrived + REQUESTS_AT_ONE_INSTANT;
         loop {
             self.collect_completions()?;
             let before = self.arrived;
@@ -86,6 +87,9 @@ impl Simulation {
             self.take_in_all(time)?;
             if self.arrived == before {
                 return Ok(());
+            }
+            if self.arrived > last {
+                return Err(self.takes_no_time());
             }
         }
     }
@@ -129,6 +133,18 @@ impl Simulation {
             "request {number} of the run names placement handle {handle}; expected 0 to {last} (ftl.handles = {}): raise ftl.handles, to \
              at most 8, or change the handle in the trace or the workload",
             self.handles
+        ))
+    }
+
+    #[cold]
+    fn takes_no_time(&self) -> Error {
+        let counters = self.ssd().counters();
+        let (unmapped, rejected) = (counters.unmapped_reads, counters.zone_errors);
+        Error::Simulation(format!(
+            "{REQUESTS_AT_ONE_INSTANT} requests of a closed loop took no time, all at {} ns, so the loop would never end ({unmapped} reads without data, \
+             {rejected} commands that zones forbid): read what was written (ftl.precondition.kind = \"fill\"), write zones in order, or give commands a \
+             time (host.command_ns)",
+            self.now
         ))
     }
 

@@ -107,6 +107,8 @@ struct State {
     checks_every_event: bool,
     /// Planted defect: commands do not wait for older commands of the same bytes.
     forgets_order: bool,
+    /// Bytes between the beginnings of two zones; 0 without zones.
+    zone_bytes: u64,
     /// The first contradiction found by verify mode.
     defect: Option<String>,
 }
@@ -136,10 +138,19 @@ impl<B: Store> Interface<B> {
                 stats: InterfaceStats { drives: 1, cores: config.cores.into(), ..InterfaceStats::default() },
                 checks_every_event: false,
                 forgets_order: false,
+                zone_bytes: 0,
                 defect: None,
             })
         });
         Interface { lower, state, commands: 0, link_bytes: 0 }
+    }
+
+    /// Commands on a zone keep their order with other commands of that zone. `zone_bytes`: bytes between the beginnings of two zones.
+    pub fn with_zones(mut self, zone_bytes: u64) -> Self {
+        if let Some(state) = self.state.as_deref_mut() {
+            state.zone_bytes = zone_bytes;
+        }
+        self
     }
 
     /// Plants a defect: commands no longer wait for older commands of the same bytes.
@@ -266,6 +277,10 @@ impl State {
             let command = &mut self.commands[place];
             command.times.then(&completion.times);
             command.own.since = now;
+            if completion.kind == RequestKind::Append {
+                // The place that the drive has found.
+                command.request.offset = completion.offset;
+            }
             if let Some(passages) = &mut self.passages {
                 passages.answered(now, place, &completion.times);
             }
@@ -311,7 +326,7 @@ impl State {
             let came = self.link_in.send(now, request.length, &mut self.stats.link_waits);
             (self.write_rate.goes_on(came, request.length, &mut self.stats.rate_waits), came)
         } else {
-            let waits_for = |older: u32| !self.forgets_order && must_follow(&request, &self.commands[older].request);
+            let waits_for = |older: u32| !self.forgets_order && must_follow(&request, &self.commands[older].request, self.zone_bytes);
             // The last such command in the queue is the last to go to the lower level.
             let older = self.inbound.iter().rfind(|&&(_, older)| waits_for(older));
             let (ready, came) = older.map_or((now, now), |&(ready, older)| (ready, ready - self.commands[older].own.rate_ns));
@@ -378,12 +393,13 @@ impl State {
 }
 
 /// Whether `newer` must reach the drive after `older`, as their order could change what is read. A flush follows all writes.
-fn must_follow(newer: &Request, older: &Request) -> bool {
+fn must_follow(newer: &Request, older: &Request, zone_bytes: u64) -> bool {
+    let same_zone = || newer.offset.checked_div(zone_bytes) == older.offset.checked_div(zone_bytes);
     let same_bytes = newer.offset < older.offset + older.length && older.offset < newer.offset + newer.length;
     match (newer.kind, older.kind) {
         (RequestKind::Flush, older) => older.brings_data(),
         // Commands on a zone name it by its beginning, or by all of its addresses.
-        (newer, older) if newer.manages_zone() || older.manages_zone() => true,
+        (newer, older) if newer.manages_zone() || older.manages_zone() => same_zone(),
         (_, RequestKind::Write) | (RequestKind::Read, RequestKind::Trim) | (RequestKind::Trim, RequestKind::Read) => same_bytes,
         _ => false,
     }

@@ -342,11 +342,10 @@ impl Zones {
         any
     }
 
-    /// Commands that waited for a zone begin, in order, up to the next finish or reset.
+    /// Commands that waited for a zone begin, in order, up to the next finish or reset; behind a finish the reads.
     fn let_in(&mut self, now: Ns, zone: u32) {
-        while !self.busy[zone as usize]
-            && self.held_by_zone[zone as usize] > 0
-            && let Some(at) = self.held.iter().position(|&place| self.requests[place].own.zone == zone)
+        while self.held_by_zone[zone as usize] > 0
+            && let Some(at) = self.held.iter().position(|&place| self.may_begin(zone, place))
         {
             let place = self.held.remove(at).expect("just found");
             self.held_by_zone[zone as usize] -= 1;
@@ -354,5 +353,12 @@ impl Zones {
             command.times.wait(Blocked::Zone, now - command.own.since);
             self.begin_command(now, place);
         }
+    }
+
+    /// A held command is one of this zone that no finish or reset holds up.
+    fn may_begin(&self, zone: u32, place: u32) -> bool {
+        let Tracked { request, own, .. } = &self.requests[place];
+        let is_held_up = if request.kind == RequestKind::Read { &self.resetting } else { &self.busy };
+        own.zone == zone && !is_held_up[zone as usize]
     }
 }

@@ -1,6 +1,6 @@
 //! The states of zones, their write pointers and the limits of open and active zones (NVMe Zoned Namespace Command Set 1.1, section 2.1).
 
-/// State of a zone. Zones that blocks leave read-only are those of a drive that is read-only as a whole.
+/// State of a zone. No zone is read-only or offline by itself: where blocks fail, the whole drive becomes read-only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// No data; not active.
@@ -45,7 +45,7 @@ struct Zone {
     written: u32,
     /// Place among the active zones, or [`NOWHERE`].
     place: Place,
-    /// Number of implicit openings before the last of this zone.
+    /// Number of openings of zones, with its own, when it was opened last.
     opened: u64,
 }
 
@@ -57,6 +57,9 @@ pub struct Machine {
     max_open: usize,
     /// By place: the active zone there.
     active: Vec<Option<u32>>,
+    /// By place: number of openings when a zone left it last. The data of that zone may still be in the write buffer, so the place that was left longest ago is
+    /// taken next.
+    left: Vec<u64>,
     openings: u64,
     /// Zones closed for want of another open one.
     pub closes: u64,
@@ -71,6 +74,7 @@ impl Machine {
             capacity,
             max_open: max_open.into(),
             active: vec![None; max_active.into()],
+            left: vec![0; max_active.into()],
             openings: 0,
             closes: 0,
         }
@@ -169,6 +173,7 @@ impl Machine {
         let place = std::mem::replace(&mut of.place, NOWHERE);
         if place != NOWHERE {
             self.active[usize::from(place)] = None;
+            self.left[usize::from(place)] = self.openings;
         }
     }
 
@@ -177,11 +182,17 @@ impl Machine {
         self.active.iter().flatten().copied().filter(is_open)
     }
 
+    /// The place without a zone that was left longest ago.
+    fn free_place(&self) -> Option<Place> {
+        let free = (0..self.active.len()).filter(|&place| self.active[place].is_none());
+        free.min_by_key(|&place| self.left[place]).map(|place| place as Place)
+    }
+
     /// Opens an empty or closed zone, within the limits.
     fn make_open(&mut self, zone: u32, state: State) -> Result<(), Refusal> {
         let place = match self.place(zone) {
             Some(place) => place,
-            None => self.active.iter().position(Option::is_none).ok_or(Refusal::TooManyActive)? as Place,
+            None => self.free_place().ok_or(Refusal::TooManyActive)?,
         };
         if self.open_zones().count() >= self.max_open {
             let implicit = self.open_zones().filter(|&other| self.state(other) == State::ImplicitlyOpen);
@@ -214,5 +225,22 @@ impl Machine {
         }
         let open = self.open_zones().count();
         if open > self.max_open { Err(format!("{open} zones are open, and {} may be", self.max_open)) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of three places zone 0 leaves the first, whose data may still be in the write buffer: zones 1 and 2 take the others, and zone 3 the first.
+    #[test]
+    fn the_place_that_was_left_longest_ago_is_taken_next() {
+        let mut machine = Machine::new(4, 2, 3, 3);
+        let places = [0, 1, 2, 3].map(|zone| {
+            let (_, place) = machine.write(zone, None, 2).unwrap();
+            place
+        });
+        assert_eq!(places, [0, 1, 2, 0]);
+        machine.check().unwrap();
     }
 }

@@ -155,6 +155,11 @@ impl Zones {
         (self.machine.state(zone), self.machine.written(zone))
     }
 
+    /// Bytes between the beginnings of two zones.
+    pub fn zone_bytes(&self) -> u64 {
+        u64::from(self.distance) * self.unit_bytes
+    }
+
     /// Number of zones.
     pub fn count(&self) -> u32 {
         self.machine.count()

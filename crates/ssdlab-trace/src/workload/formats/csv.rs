@@ -287,7 +287,7 @@ pub(super) fn is_rwbs(word: &[u8]) -> bool {
 
 #[cold]
 fn named_kind(op: &[u8]) -> Result<RequestKind, Bad> {
-    const WORDS: [(&str, RequestKind); 17] = [
+    const WORDS: [(&str, RequestKind); 13] = [
         ("read", RequestKind::Read),
         ("write", RequestKind::Write),
         ("trim", RequestKind::Trim),
@@ -301,10 +301,6 @@ fn named_kind(op: &[u8]) -> Result<RequestKind, Bad> {
         ("zone-close", RequestKind::ZoneClose),
         ("zone-finish", RequestKind::ZoneFinish),
         ("zone-reset", RequestKind::ZoneReset),
-        ("open", RequestKind::ZoneOpen),
-        ("close", RequestKind::ZoneClose),
-        ("finish", RequestKind::ZoneFinish),
-        ("reset", RequestKind::ZoneReset),
     ];
     let found = WORDS.iter().find(|(word, _)| op.eq_ignore_ascii_case(word.as_bytes()));
     found.map(|&(_, kind)| kind).ok_or_else(|| {
