@@ -4,6 +4,7 @@
 use crate::ftl::Class;
 use crate::rules::BurstRule;
 use crate::ssd::Ssd;
+use crate::ssd::mechanisms::pace;
 use ssdlab_base::status::Status;
 use ssdlab_base::units::{Ns, PoolId, ReqId};
 use ssdlab_result::stats::Counters;
@@ -19,6 +20,8 @@ impl Ssd {
         for pool in (0..self.geometry().pools.count.get()).map(PoolId) {
             let skipped = self.ftl.close_open(pool, class);
             if skipped > 0 {
+                pace::pages_taken(self, pool, skipped);
+                pace::padding_taken(self, pool, skipped);
                 self.gain_appeared(now, pool);
                 all += skipped;
             }
