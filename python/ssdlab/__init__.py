@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from ssdlab.experiments.sweeping.result import SweepResult as SweepResult
     from ssdlab.runs.api import Request as Request
     from ssdlab.runs.api import Simulator as Simulator
+    from ssdlab.runs.api import Zone as Zone
     from ssdlab.runs.api import compare as compare
     from ssdlab.runs.api import config_keys as config_keys
     from ssdlab.runs.api import config_schema as config_schema
@@ -85,7 +86,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "_core": "Candidates Completion EvictionCandidates OrderChoices Placing",
-    "runs.api": "Request Simulator compare config_keys config_schema precondition preset_text presets run trace_convert trace_info",
+    "runs.api": "Request Simulator Zone compare config_keys config_schema precondition preset_text presets run trace_convert trace_info",
     "experiments.contest.api": "arena",
     "experiments.contest.ranking": "Arena Standing",
     "experiments.calibration.api": "calibrate",

@@ -51,7 +51,7 @@ pub fn remarks(config: &Config, written: &[String]) -> Vec<Remark> {
 fn threshold(config: &Config, capacity: &Capacity) -> Option<Remark> {
     let (key, value) = watched(config);
     let (spare, kept) = (capacity.spare_blocks(), capacity.soft_blocks(value).max(u64::from(RESERVE) + 1));
-    if kept as f64 <= THRESHOLD_SHARE * spare as f64 {
+    if config.has_zones() || kept as f64 <= THRESHOLD_SHARE * spare as f64 {
         return None;
     }
     let percent = percent(kept, spare);

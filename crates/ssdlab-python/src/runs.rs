@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
 use ssdlab::config::layers::Layers;
-use ssdlab::config::{Config, Fit};
+use ssdlab::config::{Capacity, Config, Fit};
 use ssdlab::error::Error;
 use ssdlab::inputs;
 use ssdlab::simulation::{self, Control, Plan, StateCache, Verify, WarmUp};
@@ -40,6 +40,17 @@ impl PyConfig {
     #[getter]
     fn exported_bytes(&self) -> PyResult<u64> {
         Ok(guarded(|| self.0.exported_bytes())?)
+    }
+
+    /// The zones of the drive: their number, the bytes of each that can be written, and the bytes between the first bytes of two; `None` without zones.
+    #[getter]
+    fn zones(&self) -> PyResult<Option<(u64, u64, u64)>> {
+        let config = &self.0;
+        let sizes = || {
+            let (count, pools, unit) = (config.zone_count()?, Capacity::of(config)?.pools, u64::from(config.map_unit_bytes()));
+            Ok((count, config.zone_units(pools) * unit, config.zone_distance(pools) * unit))
+        };
+        Ok(guarded(|| config.has_zones().then(sizes).transpose())?)
     }
 
     /// Free blocks of a pool that the host may not take.

@@ -220,12 +220,26 @@ impl PySimulator {
         self.with(|simulation| Ok(simulation.now()))
     }
 
-    /// The physical page that holds the data of each logical page; -1 for a page without data.
+    /// The physical page that holds the data of each logical page; -1 for a page without data. With zones these are the pages that can be written: without
+    /// the addresses between zones.
     fn mapping(&self) -> PyResult<Vec<i64>> {
         self.with(|simulation| {
             let ftl = simulation.ssd().ftl();
             let place = |lpn| ftl.lookup(Lpn(lpn)).map_or(-1, |ppn| i64::from(ppn.0));
             Ok((0..ftl.geometry().exported_units).map(place).collect())
+        })
+    }
+
+    /// The zones: state, first byte, bytes that can be written, and bytes that the host has written. Empty for a drive without zones.
+    fn zones(&self) -> PyResult<Vec<(&'static str, u64, u64, u64)>> {
+        self.with(|simulation| {
+            let Some(zones) = simulation.storage().zones() else { return Ok(Vec::new()) };
+            let unit = u64::from(simulation.unit_bytes());
+            let row = |zone| {
+                let (state, written) = zones.zone(zone);
+                (state.name(), u64::from(zone) * zones.zone_bytes(), u64::from(zones.capacity()) * unit, u64::from(written) * unit)
+            };
+            Ok((0..zones.count()).map(row).collect())
         })
     }
 

@@ -466,6 +466,19 @@ class Request:
     handle: int | None = None
 
 
+class Zone(NamedTuple):
+    """A zone of a drive (`ftl.placement = "zones"`)."""
+
+    state: str
+    """`empty`, `implicitly-open`, `explicitly-open`, `closed` or `full`."""
+    offset: int
+    """Its first byte."""
+    capacity_bytes: int
+    """Bytes that can be written in it."""
+    written_bytes: int
+    """Bytes that the host has written in it: the write pointer is as far behind its first byte."""
+
+
 class Simulator:
     """A drive that takes requests one by one, for co-simulation.
 
@@ -529,10 +542,14 @@ class Simulator:
 
         Physical pages are numbered drive-wide without gaps: page = block x pages per block + page in the block; block = plane x blocks per
         plane + block in the plane. Planes are counted die by die, dies chip by chip, chips channel by channel. The list has an entry for
-        every exported page, so it is slow on a large drive. With `ftl.map_unit_bytes` all numbers are in mapping units: with k units per
+        every exported page, with zones for every page that can be written, so it is slow on a large drive. With `ftl.map_unit_bytes` all numbers are in mapping units: with k units per
         page, the flash page is the number divided by k. With `ftl.parity_stripe` only pages that can hold data are counted.
         """
         return self._core.mapping()
+
+    def zones(self) -> list[Zone]:
+        """The zones of the drive and their present states; empty without `ftl.placement = "zones"`."""
+        return [Zone(*row) for row in self._core.zones()]
 
     def erase_counts(self) -> list[int]:
         """The number of erases of each block. Blocks are numbered as in `mapping`."""

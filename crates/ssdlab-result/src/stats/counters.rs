@@ -220,6 +220,16 @@ counters! {
         zone_closes,
         /// Commands rejected for the state of their zone, their address or a limit (`zones`), and those that need zones, on a drive without.
         zone_errors,
+        /// Of these, commands that end beyond the capacity of their zone.
+        zone_errors_boundary,
+        /// Of these, writes and appends to full zones.
+        zone_errors_full,
+        /// Of these, commands that would open a zone although as many are open or active as may be (`zones.max_open`, `zones.max_active`).
+        zone_errors_limit,
+        /// Of these, writes that do not begin at the write pointer, appends not at the beginning of a zone, and both if not in whole mapping units.
+        zone_errors_pointer,
+        /// Of these, commands that open a full zone, or close an empty or full one.
+        zone_errors_state,
         /// Zones that were made full by a command (`zones`).
         zone_finishes,
         /// Mapping units of padding that finishes of zones wrote (`zones`).

@@ -188,14 +188,30 @@ pub fn of_result(result: &Value) -> Vec<Remark> {
     remarks
 }
 
+fn has_zones(result: &Value) -> bool {
+    result.pointer("/config/ftl/placement").and_then(Value::as_str) == Some("zones")
+}
+
+/// Why zones reject commands: the counter, what such commands do, and a remedy.
+const ZONE_ERRORS: [(&str, &str, &str); 5] = [
+    (
+        "zone_errors_pointer",
+        "do not write at the write pointer of their zone, in whole mapping units",
+        "Write each zone in order, in multiples of ftl.map_unit_bytes; appends name the first byte of their zone.",
+    ),
+    ("zone_errors_boundary", "end beyond the capacity of their zone", "Keep within the capacity of a zone, which `ssdlab check` prints."),
+    ("zone_errors_full", "write to full zones", "Reset a zone before it is written again, or begin with ftl.precondition.kind = \"none\"."),
+    ("zone_errors_limit", "open a zone too many", "Write, finish or reset the zones that are open, or raise zones.max_open and zones.max_active."),
+    ("zone_errors_state", "open full zones, or close zones that are not open", "Reset a full zone before it is opened."),
+];
+
 /// Remark: commands were rejected for what zones ask for.
 fn zone_errors(result: &Value) -> Option<Remark> {
     let rejected = count(result, "/counters/zone_errors");
-    let has_zones = result.pointer("/config/ftl/placement").and_then(Value::as_str) == Some("zones");
-    (rejected > 0).then(|| match has_zones {
+    (rejected > 0).then(|| match has_zones(result) {
         true => {
-            let sentence = format!("{rejected} commands were rejected by zones, and are in no response time.");
-            let remedy = "Write each zone in order from its write pointer, within its capacity and the limits of open and active zones.";
+            let (reason, remedy) = ZONE_ERRORS.iter().max_by_key(|(name, ..)| count(result, &format!("/counters/{name}"))).map_or(("", ""), |of| (of.1, of.2));
+            let sentence = format!("{rejected} commands were rejected by zones, and are in no response time: most of them {reason}.");
             Remark::warning("zone-errors", "latency_ns", sentence, remedy)
         }
         false => {
@@ -527,7 +543,7 @@ fn collected(result: &Value) -> Option<bool> {
 /// Remark: GC did not run, although the host wrote and keys of `gc` are set.
 fn no_collection(result: &Value) -> Option<Remark> {
     let written = count(result, "/flash/host_programs") > 0;
-    if collected(result) != Some(false) || !written || !chooses_collection(result) {
+    if collected(result) != Some(false) || !written || has_zones(result) || !chooses_collection(result) {
         return None;
     }
     let after = if result.pointer("/warm_up").is_some() { " after the warm-up" } else { "" };

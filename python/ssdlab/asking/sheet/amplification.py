@@ -103,6 +103,8 @@ def amplification_of(drive: Drive) -> Amplification:
     It depends on how many blocks are free when a victim is picked: between the reserve and T_soft - 1. The lower bound is with the reserve,
     down to which writes run where they go before GC, the upper one with T_soft - 1, where GC goes first.
     """
+    if drive.zones:
+        return _none("zones are written in order: the drive moves no data for space")
     if drive.units_per_program > 1 and not drive.buffer["bytes"]:
         return _none("random writes below a program fill a part of it: no closed form without a write buffer")
     if drive.has_slc:

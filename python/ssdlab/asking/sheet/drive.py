@@ -33,6 +33,9 @@ class Drive:
     wear: dict[str, Any]
     array: dict[str, Any]
     exported_bytes: int
+    """Bytes that the host can write."""
+    zones: tuple[int, int, int] | None
+    """Number of zones, the bytes of each that can be written, and those between the beginnings of two."""
     reserve_blocks: int
     """Free blocks of a pool that the host may not take."""
     uncounted_blocks: int
@@ -44,9 +47,11 @@ class Drive:
         tree = json.loads(config.json())
         sections = (field.name for field in fields(cls) if field.name in tree)
         with_data = {"none": 1, "rais0": tree["array"]["drives"], "rais5": tree["array"]["drives"] - 1}[tree["array"]["level"]]
+        zones = config.zones
         return cls(
-            **{name: tree[name] for name in sections},
-            exported_bytes=config.exported_bytes // with_data,
+            **{name: tree[name] for name in sections if name != "zones"},
+            exported_bytes=zones[0] * zones[1] if zones else config.exported_bytes // with_data,
+            zones=zones,
             reserve_blocks=config.reserve_blocks,
             uncounted_blocks=config.uncounted_blocks,
         )

@@ -100,6 +100,7 @@ class Summary:
             "exported_bytes": drive.exported_bytes,
             "flash_bytes": drive.flash_bytes,
             "data_bytes": drive.data_bytes,
+            **({"zones": dict(zip(("count", "capacity_bytes", "size_bytes"), drive.zones, strict=True))} if drive.zones else {}),
             "spare_share": 1 - drive.exported_bytes / drive.data_bytes,
             "pools": drive.pools,
             "blocks_per_pool": drive.blocks_per_pool,
@@ -176,14 +177,14 @@ def _above_cap(drive: Drive, rates: Mapping[str, Rate]) -> Iterator[str]:
 
 
 def _remarks(drive: Drive) -> Iterator[str]:
-    if drive.blocks_per_pool < FEW_BLOCKS:
+    if drive.blocks_per_pool < FEW_BLOCKS and not drive.zones:
         yield (
             f"Pools of {drive.blocks_per_pool} blocks: the closed forms hold for many. Small pools amplify up to a quarter less than "
             "computed, and write at random that much faster."
         )
     if drive.planes_together > 1:
         yield "Planes that work together: rates hold if requests for all planes of a die wait."
-    if drive.gc["scope"] in SCOPES[:3] and drive.dies > 1:
+    if drive.gc["scope"] in SCOPES[:3] and drive.dies > 1 and not drive.zones:
         yield f"gc.scope = {drive.gc['scope']}: other dies wait while one collects, so random writes are slower than computed."
     if drive.scheduler["suspend"]:
         yield "Suspension is not in these numbers: under a mix it makes reads faster and writes slower."

@@ -31,6 +31,9 @@ def drive_tables(summary: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]
 def _space(summary: Mapping[str, Any]) -> RenderableType:
     table = new_table(["", "value"])
     table.add_row("exported", f"{summary['exported_bytes']:,} bytes ({size(summary['exported_bytes'])})")
+    if "zones" in summary:
+        zones = summary["zones"]
+        table.add_row("zones", f"{zones['count']:,} of {size(zones['capacity_bytes'])}, {size(zones['size_bytes'])} apart")
     table.add_row("flash", size(summary["flash_bytes"]))
     table.add_row("of it data, without parity", size(summary["data_bytes"]))
     table.add_row("spare, of the data", share(summary["spare_share"]))

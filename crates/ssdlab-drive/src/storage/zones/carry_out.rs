@@ -37,36 +37,37 @@ impl Zones {
     fn begin_command(&mut self, now: Ns, place: u32) {
         let request = self.requests[place].request;
         let taken = match request.kind {
-            RequestKind::Flush => {
-                self.pass(now, Below::Serves(place), request);
-                Ok(())
-            }
+            RequestKind::Flush => return self.pass(now, Below::Serves(place), request),
             // Only a reset frees what a zone holds.
-            RequestKind::Trim => {
-                self.complete(now, place);
-                Ok(())
-            }
+            RequestKind::Trim => return self.complete(now, place),
             RequestKind::Read => self.read(now, place),
             _ if self.drive.is_read_only() => {
                 self.drive.drive_mut().drive_mut().note_rejected();
                 return self.reject(now, place);
             }
             RequestKind::Write | RequestKind::Append => self.write(now, place),
+            _ if self.in_zone(&request).1 > u64::from(self.distance) * self.unit_bytes => Err(Refusal::Boundary),
             RequestKind::ZoneOpen => self.manage(now, place, |zones, zone| zones.machine.open(zone)),
             RequestKind::ZoneClose => self.manage(now, place, |zones, zone| zones.machine.close(zone)),
-            RequestKind::ZoneFinish => {
-                self.finish(now, place);
-                Ok(())
-            }
-            RequestKind::ZoneReset => {
-                self.reset(now, place);
-                Ok(())
-            }
+            RequestKind::ZoneFinish => return self.finish(now, place),
+            RequestKind::ZoneReset => return self.reset(now, place),
         };
-        if taken.is_err() {
-            self.counters().zone_errors += 1;
+        if let Err(refusal) = taken {
+            self.count_error(refusal);
             self.reject(now, place);
         }
+    }
+
+    fn count_error(&mut self, refusal: Refusal) {
+        let counters = self.counters();
+        counters.zone_errors += 1;
+        *match refusal {
+            Refusal::InvalidWrite => &mut counters.zone_errors_pointer,
+            Refusal::Boundary => &mut counters.zone_errors_boundary,
+            Refusal::Full => &mut counters.zone_errors_full,
+            Refusal::TooManyActive | Refusal::TooManyOpen => &mut counters.zone_errors_limit,
+            Refusal::InvalidTransition => &mut counters.zone_errors_state,
+        } += 1;
     }
 
     fn reject(&mut self, now: Ns, place: u32) {

@@ -1,6 +1,6 @@
 //! The states of zones, their write pointers and the limits of open and active zones (NVMe Zoned Namespace Command Set 1.1, section 2.1).
 
-/// State of a zone. No zone is read-only or offline by itself: where blocks fail, the whole drive becomes read-only.
+/// State of a zone. The states "read only" and "offline" of the specification do not occur: where blocks fail, the whole drive becomes read-only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// No data; not active.
@@ -13,6 +13,13 @@ pub enum State {
     Closed,
     /// Written to its end, or finished; not active.
     Full,
+}
+
+impl State {
+    /// Name of the state.
+    pub fn name(self) -> &'static str {
+        ["empty", "implicitly-open", "explicitly-open", "closed", "full"][self as usize]
+    }
 }
 
 /// Why a command is rejected.
@@ -45,7 +52,7 @@ struct Zone {
     written: u32,
     /// Place among the active zones, or [`NOWHERE`].
     place: Place,
-    /// Number of openings of zones, with its own, when it was opened last.
+    /// Its number among all openings of zones, when it was opened last.
     opened: u64,
 }
 

@@ -160,6 +160,11 @@ impl Zones {
         u64::from(self.distance) * self.unit_bytes
     }
 
+    /// Mapping units of a zone that can be written.
+    pub fn capacity(&self) -> u32 {
+        self.capacity
+    }
+
     /// Number of zones.
     pub fn count(&self) -> u32 {
         self.machine.count()
