@@ -23,11 +23,13 @@ pub enum RequestKind {
     ZoneFinish,
     /// Make the zone empty.
     ZoneReset,
+    /// Write data that the drive reads itself. Only a log of the host (`zones.log`) sends it.
+    Copy,
 }
 
 impl RequestKind {
     /// Number of kinds.
-    pub const COUNT: usize = 9;
+    pub const COUNT: usize = 10;
     /// All kinds, in order.
     pub const ALL: [RequestKind; RequestKind::COUNT] = [
         RequestKind::Read,
@@ -39,10 +41,11 @@ impl RequestKind {
         RequestKind::ZoneClose,
         RequestKind::ZoneFinish,
         RequestKind::ZoneReset,
+        RequestKind::Copy,
     ];
     /// Names of the kinds, in order.
     pub const NAMES: [&'static str; RequestKind::COUNT] =
-        ["read", "write", "trim", "flush", "append", "zone-open", "zone-close", "zone-finish", "zone-reset"];
+        ["read", "write", "trim", "flush", "append", "zone-open", "zone-close", "zone-finish", "zone-reset", "copy"];
 
     /// Name of the kind.
     pub fn name(self) -> &'static str {
@@ -61,9 +64,15 @@ impl RequestKind {
         matches!(self, RequestKind::ZoneOpen | RequestKind::ZoneClose | RequestKind::ZoneFinish | RequestKind::ZoneReset)
     }
 
+    /// The order of the request and others of the same zone matters, whatever bytes they name.
+    #[inline(always)]
+    pub fn is_of_whole_zone(self) -> bool {
+        self.manages_zone() || self == RequestKind::Copy
+    }
+
     /// Only a drive with zones carries the request out: an append, or one that manages a zone. Others reject it.
     pub fn needs_zones(self) -> bool {
-        self == RequestKind::Append || self.manages_zone()
+        self == RequestKind::Append || self.is_of_whole_zone()
     }
 }
 

@@ -16,8 +16,10 @@ type Replayed = (Vec<(u64, &'static str, u32)>, String);
 
 /// The kind of request called `op`.
 pub fn kind(op: &str) -> Result<RequestKind, Failure> {
-    let found = RequestKind::ALL.into_iter().find(|kind| kind.name() == op);
-    found.ok_or_else(|| Failure::Core(Error::Usage(format!("op = \"{op}\" is none of {}", RequestKind::NAMES.join(", ")))))
+    // The sources of a copy cannot be named here.
+    let kinds = || RequestKind::ALL.into_iter().filter(|&kind| kind != RequestKind::Copy);
+    let names = || kinds().map(RequestKind::name).collect::<Vec<_>>().join(", ");
+    kinds().find(|kind| kind.name() == op).ok_or_else(|| Failure::Core(Error::Usage(format!("op = \"{op}\" is none of {}", names()))))
 }
 
 /// Replays requests (op, offset and length in bytes) on the configured cache; `in_gc`: (request, target, whether GC begins or ends there).

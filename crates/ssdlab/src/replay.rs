@@ -60,7 +60,12 @@ pub fn replay(config: &Config, seed: u64, requests: Option<u64>, caller: &Caller
         let op = match request.kind {
             RequestKind::Read => UserOp::Read,
             RequestKind::Write | RequestKind::Append => UserOp::Write,
-            RequestKind::Trim | RequestKind::ZoneOpen | RequestKind::ZoneClose | RequestKind::ZoneFinish | RequestKind::ZoneReset => {
+            RequestKind::Trim
+            | RequestKind::ZoneOpen
+            | RequestKind::ZoneClose
+            | RequestKind::ZoneFinish
+            | RequestKind::ZoneReset
+            | RequestKind::Copy => {
                 report.trims_left_out += 1;
                 continue;
             }

@@ -21,6 +21,7 @@ mod floors;
 mod flow_times;
 mod flows;
 mod host_interface;
+mod host_log;
 mod idle;
 mod interface_reference;
 mod long_times;

@@ -153,6 +153,7 @@ impl Reference {
                 Some(0)
             }
             RequestKind::Trim | RequestKind::Flush => Some(0),
+            RequestKind::Copy => None,
         }
     }
 }
@@ -319,5 +320,5 @@ fn a_drive_without_zones_rejects_their_commands() {
         simulation.run_to_idle().unwrap();
         assert!(simulation.take_completions()[0].is_rejected(), "{kind:?}");
     }
-    assert_eq!(simulation.ssd().counters().zone_errors, 5);
+    assert_eq!(simulation.ssd().counters().zone_errors, 6);
 }

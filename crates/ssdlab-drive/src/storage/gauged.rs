@@ -7,10 +7,7 @@ use ssdlab_result::stats::{Gauged, Readings, SeriesShape};
 impl Storage {
     /// The properties of the storage that do not change during a run.
     pub fn shape(&self) -> SeriesShape {
-        let mut shape = SeriesShape {
-            cached: matches!(self, Storage::Cached(_) | Storage::OfCached(_) | Storage::CachedArray(_)),
-            ..SeriesShape::default()
-        };
+        let mut shape = SeriesShape { cached: self.is_cached(), ..SeriesShape::default() };
         self.drives().into_iter().for_each(|drive| drive.add_shape(&mut shape));
         shape
     }

@@ -10,6 +10,7 @@
 //! | `buffer` | the write buffer of a drive |
 //! | `mapping` | the mapping table of a drive, where part of it is in flash only |
 //! | `zones` | the zones of a drive |
+//! | `log` | a log of the host on these |
 //! | `interface` | the host interface of a drive: slots, processors and link |
 //! | `places` | places that drives keep for data which a level above has accepted |
 //! | `gauged` | the inputs of time series, summed over all drives and caches |
@@ -22,6 +23,7 @@ mod drive;
 mod front;
 mod gauged;
 mod interface;
+mod log;
 mod mapping;
 mod observed;
 mod places;
@@ -54,6 +56,7 @@ use crate::ssd::{RoundPhase, Ssd};
 use buffer::Buffer;
 use front::Front;
 use interface::Interface;
+use log::Log;
 use mapping::MappingCache;
 use observed::Levels;
 use ssdlab_base::error::{Error, Result};
@@ -76,6 +79,8 @@ pub enum Storage {
     Drive(Box<Interface<Buffer>>),
     /// A drive with zones.
     Zoned(Box<Interface<Zones>>),
+    /// A drive with zones and a log of the host on them.
+    Logged(Box<Log>),
     /// A drive with a cache.
     Cached(Box<Interface<Front<Buffer>>>),
     /// An array of drives.
@@ -92,6 +97,7 @@ macro_rules! each {
         match $storage {
             Storage::Drive($store) => $call,
             Storage::Zoned($store) => $call,
+            Storage::Logged($store) => $call,
             Storage::Cached($store) => $call,
             Storage::Array($store) => $call,
             Storage::OfCached($store) => $call,
@@ -116,7 +122,8 @@ impl Storage {
                 None if config.has_zones() => {
                     let zones = Zones::new(config, drive);
                     let zone_bytes = zones.zone_bytes();
-                    Storage::Zoned(Box::new(Interface::new(&config.host, queues.clone(), zones).with_zones(zone_bytes)))
+                    let zoned = Interface::new(&config.host, queues.clone(), zones).with_zones(zone_bytes);
+                    if config.has_log() { Storage::Logged(Box::new(Log::new(config, zoned))) } else { Storage::Zoned(Box::new(zoned)) }
                 }
                 None => Storage::Drive(Box::new(plain(drive))),
                 Some(_) => Storage::Cached(Box::new(cached(drive))),
@@ -165,6 +172,7 @@ impl Storage {
         match self {
             Storage::Drive(interface) => interface.lower_mut(),
             Storage::Zoned(interface) => interface.lower_mut().lower_mut(),
+            Storage::Logged(log) => log.lower_mut().lower_mut().lower_mut(),
             Storage::Cached(interface) => interface.lower_mut().lower_mut(),
             Storage::Array(array) => array.members_mut()[0].lower_mut(),
             Storage::OfCached(array) => array.members_mut()[0].lower_mut().lower_mut(),
@@ -202,6 +210,7 @@ impl Storage {
         match self {
             Storage::Drive(interface) => interface.lower().holds(unit),
             Storage::Zoned(interface) => interface.lower().lower().holds(unit),
+            Storage::Logged(log) => log.lower().lower().lower().holds(unit),
             Storage::Cached(interface) => interface.lower().lower().holds(unit),
             _ => panic!("there is an array"),
         }
@@ -211,6 +220,7 @@ impl Storage {
     pub fn zones(&self) -> Option<&Zones> {
         match self {
             Storage::Zoned(interface) => Some(interface.lower()),
+            Storage::Logged(log) => Some(log.zones()),
             _ => None,
         }
     }
@@ -285,9 +295,14 @@ impl Storage {
         matches!(self, Storage::Drive(_) | Storage::Zoned(_) | Storage::Cached(_))
     }
 
+    /// There is a cache in front of drives or of an array.
+    fn is_cached(&self) -> bool {
+        matches!(self, Storage::Cached(_) | Storage::OfCached(_) | Storage::CachedArray(_))
+    }
+
     /// The levels on which the order of a request's parts depends.
     pub fn topology(&self) -> Topology {
-        Topology { cache: !matches!(self, Storage::Drive(_) | Storage::Zoned(_) | Storage::Array(_)), array: !self.is_one_drive() }
+        Topology { cache: self.is_cached(), array: !self.is_one_drive() }
     }
 
     /// Calls `see` with the ring of each drive, in order. Call it after [`Storage::keep_rings`]. `now`: the present.
@@ -407,7 +422,7 @@ impl Storage {
     #[doc(hidden)]
     pub fn plant_in_array(&mut self, defect: PlantedInArray) {
         match self {
-            Storage::Drive(_) | Storage::Zoned(_) | Storage::Cached(_) => panic!("there is no array"),
+            Storage::Drive(_) | Storage::Zoned(_) | Storage::Logged(_) | Storage::Cached(_) => panic!("there is no array"),
             Storage::Array(array) => array.plant(defect),
             Storage::OfCached(array) => array.plant(defect),
             Storage::CachedArray(front) => front.lower_mut().plant(defect),
@@ -421,7 +436,7 @@ impl Storage {
     #[doc(hidden)]
     pub fn plant_in_cache(&mut self, defect: PlantedInCache) {
         match self {
-            Storage::Drive(_) | Storage::Zoned(_) | Storage::Array(_) => panic!("there is no cache"),
+            Storage::Drive(_) | Storage::Zoned(_) | Storage::Logged(_) | Storage::Array(_) => panic!("there is no cache"),
             Storage::Cached(interface) => interface.lower_mut().plant(defect),
             Storage::OfCached(array) => array.members_mut()[0].lower_mut().plant(defect),
             Storage::CachedArray(front) => front.plant(defect),

@@ -10,8 +10,8 @@ use super::layers::keys_by_hand;
 use super::workload_rules;
 use super::{
     Address, Advance, Allocation, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, Drain, DynamicTies, Erase, Leftover, Leveling,
-    Order, Pace, Padding, Placement, PoolScope, PreconditionKind, ReclaimUnit, RetryPolicy, Scope, SizeDistribution, Suspendable,
-    SuspendedForReads, Trigger, Turns, Victim, Volumes, Workload,
+    LogVictim, Order, Pace, Padding, Placement, PoolScope, PreconditionKind, ReclaimUnit, RetryPolicy, Scope, SizeDistribution,
+    Suspendable, SuspendedForReads, Trigger, Turns, Victim, Volumes, Workload,
 };
 use ssdlab_base::error::Result;
 
@@ -64,6 +64,7 @@ const HANDLES: &str = "ftl.placement = \"handles\"";
 const NAMED_HANDLES: &str = "ftl.placement = \"handles\" or \"custom\"";
 const CUSTOM_PLACEMENT: &str = "ftl.placement = \"custom\"";
 const ZONES: &str = "ftl.placement = \"zones\"";
+const LOG: &str = "zones.log";
 const PERMUTATION: &str = "workload.address = \"permutation\"";
 const QUEUES: &str = "host.queues above 1";
 const CLOSED_LOOP: &str = "workload.queue_depth above 0, a closed loop";
@@ -157,6 +158,11 @@ const RULES: &[Rule] = &[
     switch("zones.close_ns", |c| c.zones.close_ns > 0, ZONES, Config::has_zones),
     switch("zones.reset_ns", |c| c.zones.reset_ns > 0, ZONES, Config::has_zones),
     switch("zones.reset_unit_ns", |c| c.zones.reset_unit_ns > 0, ZONES, Config::has_zones),
+    switch("zones.log", |c| c.zones.log != LogVictim::None, ZONES, Config::has_zones),
+    parameter("zones.log_spare", LOG, Config::has_log),
+    parameter("zones.log_free", LOG, Config::has_log),
+    parameter("zones.log_batch", LOG, Config::has_log),
+    parameter("zones.log_copy", LOG, Config::has_log),
     parameter("ftl.frontier", "a placement other than \"zones\", where page moves have blocks of their own", |c| !c.has_zones()),
     parameter("ftl.isolation", HANDLES, |c| c.ftl.placement == Placement::Handles),
     parameter("workload.handle", NAMED_HANDLES, sees_handles),

@@ -56,7 +56,7 @@ pub use wear::{Erase, Leveling, Wear, WearEnd};
 pub use workload::{
     Address, Arrival, FioWait, RangePolicy, SeparateFlow, SizeDistribution, TimeOrder, TimeUnit, TraceEvent, TraceFormat, Volumes, Workload,
 };
-pub use zones::Zones;
+pub use zones::{LogVictim, Zones};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -40,6 +40,31 @@ pub struct Zones {
     /// Further time to reset a zone, ns for each mapping unit written in it, padding not included.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub reset_unit_ns: Ns,
+    /// A log of the host on the zones, which takes requests at any address and collects zones itself.
+    pub log: LogVictim,
+    /// Share of the capacity of all zones that the log keeps as spare.
+    #[schemars(range(min = 0.0, max = 0.99))]
+    pub log_spare: f64,
+    /// Number of free zones below which the log collects. It keeps the last one for moves.
+    #[schemars(range(min = 2, max = 4096))]
+    pub log_free: u32,
+    /// Most mapping units that the log moves at a time.
+    #[schemars(range(min = 1, max = 65536))]
+    pub log_batch: u32,
+    /// The log moves data with the Copy command, inside the drive; else it reads and writes them.
+    pub log_copy: bool,
+}
+
+/// Which full zone a log of the host on the zones collects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogVictim {
+    /// There is no log: requests of the host go to the zones.
+    None,
+    /// The zone with the fewest valid units.
+    Greedy,
+    /// The zone with the largest (1 - u) x age / (1 + u), for a share u of valid units (Rosenblum and Ousterhout, TOCS 1992).
+    CostBenefit,
 }
 
 impl Default for Zones {
@@ -54,6 +79,11 @@ impl Default for Zones {
             close_ns: 0,
             reset_ns: 0,
             reset_unit_ns: 0,
+            log: LogVictim::None,
+            log_spare: 0.1,
+            log_free: 4,
+            log_batch: 64,
+            log_copy: true,
         }
     }
 }
@@ -82,10 +112,23 @@ impl Config {
         }
     }
 
+    /// A log of the host takes its requests (`zones.log`).
+    pub fn has_log(&self) -> bool {
+        self.has_zones() && self.zones.log != LogVictim::None
+    }
+
+    /// Number of mapping units that the log of a drive exports whose zones have `units` that can be written.
+    pub fn log_units(&self, units: u64) -> u64 {
+        (units as f64 * (1.0 - self.zones.log_spare)) as u64
+    }
+
     /// Number of mapping units with an address of the host: those that can be written, and those between zones that cannot.
     pub(super) fn addressed_units(&self, capacity: &Capacity) -> u64 {
         if !self.has_zones() {
             return capacity.exported_units;
+        }
+        if self.has_log() {
+            return self.log_units(capacity.exported_units);
         }
         capacity.exported_units / self.zone_units(capacity.pools) * self.zone_distance(capacity.pools)
     }

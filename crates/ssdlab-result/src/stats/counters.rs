@@ -88,6 +88,16 @@ counters! {
         job_turns,
         /// GC jobs set off by a host operation that waited for the die (`gc.begin`).
         jobs_set_off,
+        /// Zones that a log of the host began to collect (`zones.log`).
+        log_collections,
+        /// Reads of mapping units of which a write to a log of the host has a part (`zones.log`).
+        log_fills,
+        /// Mapping units that a log of the host moved, stale copies included (`zones.log`).
+        log_moved_units,
+        /// Writes that waited for a free zone of a log of the host, or for earlier ones that did (`zones.log`).
+        log_waits,
+        /// Mapping units of writes that a log of the host sent to zones (`zones.log`).
+        log_written_units,
         /// Mapping units that a level above the drive had accepted, and for which no page was left once the drive was read-only (`wear`).
         lost_units,
         /// Reads that did not join a multi-plane read, since their page has another offset (`device.multiplane_aligned_reads`).

@@ -250,7 +250,7 @@ impl Tally {
                 self.requests.flush += 1;
                 Some(self.flushes.get_or_insert_with(|| Box::new(Class::new())).as_mut())
             }
-            RequestKind::ZoneOpen | RequestKind::ZoneClose | RequestKind::ZoneFinish | RequestKind::ZoneReset => {
+            RequestKind::ZoneOpen | RequestKind::ZoneClose | RequestKind::ZoneFinish | RequestKind::ZoneReset | RequestKind::Copy => {
                 self.requests.zone += 1;
                 None
             }

@@ -201,7 +201,11 @@ const ZONE_ERRORS: [(&str, &str, &str); 5] = [
     ),
     ("zone_errors_boundary", "end beyond the capacity of their zone", "Keep within the capacity of a zone, which `ssdlab check` prints."),
     ("zone_errors_full", "write to full zones", "Reset a zone before it is written again, or begin with ftl.precondition.kind = \"none\"."),
-    ("zone_errors_limit", "open a zone too many", "Write, finish or reset the zones that are open, or raise zones.max_open and zones.max_active."),
+    (
+        "zone_errors_limit",
+        "open a zone too many",
+        "Write, finish or reset the zones that are open, or raise zones.max_open and zones.max_active.",
+    ),
     ("zone_errors_state", "open full zones, or close zones that are not open", "Reset a full zone before it is opened."),
 ];
 
@@ -210,7 +214,8 @@ fn zone_errors(result: &Value) -> Option<Remark> {
     let rejected = count(result, "/counters/zone_errors");
     (rejected > 0).then(|| match has_zones(result) {
         true => {
-            let (reason, remedy) = ZONE_ERRORS.iter().max_by_key(|(name, ..)| count(result, &format!("/counters/{name}"))).map_or(("", ""), |of| (of.1, of.2));
+            let (reason, remedy) =
+                ZONE_ERRORS.iter().max_by_key(|(name, ..)| count(result, &format!("/counters/{name}"))).map_or(("", ""), |of| (of.1, of.2));
             let sentence = format!("{rejected} commands were rejected by zones, and are in no response time: most of them {reason}.");
             Remark::warning("zone-errors", "latency_ns", sentence, remedy)
         }

@@ -291,6 +291,7 @@ impl<'a> Host<'a> {
             RequestKind::ZoneClose => "zone-close request",
             RequestKind::ZoneFinish => "zone-finish request",
             RequestKind::ZoneReset => "zone-reset request",
+            RequestKind::Copy => "copy request",
         };
         write_head(out, name, "host", (REQUESTS, self.lanes[number as usize]), (start, end))?;
         write!(out, "\"request\":{index},\"offset\":{},\"bytes\":{}", request.offset, request.length)?;

@@ -30,6 +30,8 @@ pub enum Cause {
     MapUpdate,
     /// Another drive is read in place of one that has failed, or collects.
     Degraded,
+    /// A log of the host moves data, or resets a zone.
+    LogMove,
 }
 
 impl Cause {
@@ -40,6 +42,7 @@ impl Cause {
             Cause::Destage | Cause::Padding => "cache",
             Cause::Drain | Cause::Fill => "buffer",
             Cause::MapRead | Cause::MapWrite | Cause::MapUpdate => "mapping",
+            Cause::LogMove => "log",
             Cause::Update | Cause::Parity | Cause::Degraded => "array",
         }
     }
@@ -59,6 +62,7 @@ impl Cause {
             Cause::MapWrite => Some("map_write"),
             Cause::MapUpdate => Some("map_update"),
             Cause::Degraded => Some("degraded"),
+            Cause::LogMove => Some("log_move"),
         }
     }
 }

@@ -120,7 +120,9 @@ impl KindCounts {
             RequestKind::Write | RequestKind::Append => &mut self.write,
             RequestKind::Trim => &mut self.trim,
             RequestKind::Flush => &mut self.flush,
-            RequestKind::ZoneOpen | RequestKind::ZoneClose | RequestKind::ZoneFinish | RequestKind::ZoneReset => &mut self.zone,
+            RequestKind::ZoneOpen | RequestKind::ZoneClose | RequestKind::ZoneFinish | RequestKind::ZoneReset | RequestKind::Copy => {
+                &mut self.zone
+            }
         } += 1;
     }
 }

@@ -247,6 +247,7 @@ pub fn zones(rng: &mut Rng, config: &mut Config, requests: &mut [Request]) {
         close_ns: pick(rng, &[0, 40_000]),
         reset_ns: pick(rng, &[0, 100_000]),
         reset_unit_ns: pick(rng, &[0, 70]),
+        ..Zones::default()
     };
     if config.units_per_program() > 1 {
         config.buffer = protected_buffer(1 << 22, 1_000);
@@ -264,6 +265,9 @@ pub fn zones(rng: &mut Rng, config: &mut Config, requests: &mut [Request]) {
         return;
     }
     let (count, distance) = (config.zone_count().expect("zones"), config.zone_distance(capacity.pools));
+    if rng.chance(0.4) && log(rng, config, requests) {
+        return;
+    }
     let filled = config.ftl.precondition.kind == PreconditionKind::Fill;
     let mut written = vec![if filled { zone } else { 0 }; count as usize];
     for request in requests {
@@ -295,6 +299,25 @@ pub fn zones(rng: &mut Rng, config: &mut Config, requests: &mut [Request]) {
         request.offset = if kind == RequestKind::Flush { 0 } else { (at * distance + from) * unit };
         (request.length, request.handle, request.high_priority) = (units * unit, None, false);
     }
+}
+
+/// A log of the host on the zones, which takes the requests as they are, within its addresses. Returns whether the drive has room for one.
+fn log(rng: &mut Rng, config: &mut Config, requests: &mut [Request]) -> bool {
+    let before = config.clone();
+    let zones = &mut config.zones;
+    (zones.log, zones.log_spare) = (pick(rng, &[LogVictim::Greedy, LogVictim::CostBenefit]), pick(rng, &[0.9, 0.7, 0.5]));
+    (zones.log_free, zones.log_batch, zones.log_copy) = (pick(rng, &[2, 3]), pick(rng, &[1, 5, 64]), rng.chance(0.5));
+    (zones.max_open, zones.max_active) = (zones.max_open.max(2), zones.max_active.max(2));
+    if ssdlab::config::validate(config).is_err() {
+        *config = before;
+        return false;
+    }
+    let exported = config.exported_bytes().expect("a log");
+    for request in requests.iter_mut().filter(|request| request.kind != RequestKind::Flush) {
+        request.length = request.length.min(exported);
+        request.offset = request.offset.min(exported - request.length);
+    }
+    true
 }
 
 /// A quarter of the drives have superblocks, of the blocks of all pools or of those of a channel.

@@ -50,7 +50,7 @@ class Drive:
         zones = config.zones
         return cls(
             **{name: tree[name] for name in sections if name != "zones"},
-            exported_bytes=zones[0] * zones[1] if zones else config.exported_bytes // with_data,
+            exported_bytes=zones[0] * zones[1] if zones and tree["zones"]["log"] == "none" else config.exported_bytes // with_data,
             zones=zones,
             reserve_blocks=config.reserve_blocks,
             uncounted_blocks=config.uncounted_blocks,

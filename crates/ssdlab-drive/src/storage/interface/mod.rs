@@ -399,7 +399,7 @@ fn must_follow(newer: &Request, older: &Request, zone_bytes: u64) -> bool {
     match (newer.kind, older.kind) {
         (RequestKind::Flush, older) => older.brings_data(),
         // Commands on a zone name it by its beginning, or by all of its addresses.
-        (newer, older) if newer.manages_zone() || older.manages_zone() => same_zone(),
+        (newer, older) if newer.is_of_whole_zone() || older.is_of_whole_zone() => same_zone(),
         (_, RequestKind::Write) | (RequestKind::Read, RequestKind::Trim) | (RequestKind::Trim, RequestKind::Read) => same_bytes,
         _ => false,
     }

@@ -30,7 +30,8 @@ impl Zones {
         }
     }
 
-    fn counters(&mut self) -> &mut Counters {
+    /// The counters of the drive.
+    pub fn counters(&mut self) -> &mut Counters {
         self.drive.drive_mut().drive_mut().counters_of_zones()
     }
 
@@ -46,6 +47,7 @@ impl Zones {
                 return self.reject(now, place);
             }
             RequestKind::Write | RequestKind::Append => self.write(now, place),
+            RequestKind::Copy => self.copy(now, place),
             _ if self.in_zone(&request).1 > u64::from(self.distance) * self.unit_bytes => Err(Refusal::Boundary),
             RequestKind::ZoneOpen => self.manage(now, place, |zones, zone| zones.machine.open(zone)),
             RequestKind::ZoneClose => self.manage(now, place, |zones, zone| zones.machine.close(zone)),
@@ -58,7 +60,7 @@ impl Zones {
         }
     }
 
-    fn count_error(&mut self, refusal: Refusal) {
+    pub(super) fn count_error(&mut self, refusal: Refusal) {
         let counters = self.counters();
         counters.zone_errors += 1;
         *match refusal {
@@ -70,7 +72,7 @@ impl Zones {
         } += 1;
     }
 
-    fn reject(&mut self, now: Ns, place: u32) {
+    pub(super) fn reject(&mut self, now: Ns, place: u32) {
         self.requests[place].times.status.add(Status::Rejected);
         self.complete(now, place);
     }
@@ -80,9 +82,14 @@ impl Zones {
         self.requests.complete(now, place);
     }
 
-    fn pass(&mut self, now: Ns, below: Below, request: Request) {
+    pub(super) fn pass(&mut self, now: Ns, below: Below, request: Request) {
         let number = self.below.insert(below);
-        let (Below::Serves(place) | Below::Reads(place) | Below::Writes(place, _) | Below::Pads(place) | Below::Unmaps(place)) = below;
+        let (Below::Serves(place)
+        | Below::Reads(place)
+        | Below::Writes(place, _)
+        | Below::Pads(place)
+        | Below::Copies(place, _)
+        | Below::Unmaps(place)) = below;
         let own = &mut self.requests[place].own;
         own.since = now;
         if matches!(below, Below::Serves(_) | Below::Reads(_) | Below::Writes(..)) {
@@ -94,7 +101,7 @@ impl Zones {
     }
 
     /// The byte of the drive at a byte of a zone.
-    fn byte(&self, zone: u32, at: u64) -> u64 {
+    pub(super) fn byte(&self, zone: u32, at: u64) -> u64 {
         u64::from(zone) * u64::from(self.capacity) * self.unit_bytes + at
     }
 
@@ -116,7 +123,8 @@ impl Zones {
         Ok(())
     }
 
-    fn write(&mut self, now: Ns, place: u32) -> Result<(), Refusal> {
+    /// A write, an append, or a copy whose data have been read.
+    pub(super) fn write(&mut self, now: Ns, place: u32) -> Result<(), Refusal> {
         let Tracked { request, own: Command { zone, .. }, .. } = self.requests[place];
         let is_append = request.kind == RequestKind::Append;
         let (from, _) = self.in_zone(&request);
@@ -142,7 +150,7 @@ impl Zones {
     }
 
     /// [`super::machine::Machine::write`], with its implicit closes counted.
-    fn write_to(&mut self, zone: u32, at: Option<u32>, units: u32) -> Result<(u32, u8), Refusal> {
+    pub(super) fn write_to(&mut self, zone: u32, at: Option<u32>, units: u32) -> Result<(u32, u8), Refusal> {
         let before = self.machine.closes;
         let found = self.machine.write(zone, at, units);
         self.count_closes(before);
@@ -314,6 +322,7 @@ impl Zones {
                     self.requests[place].times.status.add(completion.times.status);
                     self.pad(now, place);
                 }
+                Below::Copies(place, zone) => self.copy_has_read(now, place, zone, &completion.times),
                 Below::Unmaps(place) => {
                     self.requests[place].times.status.add(completion.times.status);
                     self.requests[place].own.phase = Phase::Settles;
@@ -344,7 +353,7 @@ impl Zones {
     }
 
     /// Commands that waited for a zone begin, in order, up to the next finish or reset; behind a finish the reads.
-    fn let_in(&mut self, now: Ns, zone: u32) {
+    pub(super) fn let_in(&mut self, now: Ns, zone: u32) {
         while self.held_by_zone[zone as usize] > 0
             && let Some(at) = self.held.iter().position(|&place| self.may_begin(zone, place))
         {

@@ -5,12 +5,14 @@
 //! |---|---|
 //! | `machine` | states, write pointers and limits |
 //! | `carry_out` | commands begin, go to the drive, and end |
+//! | `copies` | the Copy command |
 //! | `observed` | what checks and verify mode ask |
 //!
 //! Each active zone has a place, which is the class of its data in the drive: so its data fill blocks of their own. Units of the drive are those
 //! that can be written, one zone after the other; addresses of the host have gaps between zones if `zones.size_bytes` says so.
 
 mod carry_out;
+mod copies;
 mod machine;
 mod observed;
 
@@ -44,6 +46,8 @@ enum Phase {
     Drains,
     /// A reset has unmapped the zone and waits until programs of its place have ended.
     Settles,
+    /// A copy reads its data; holds the number of reads that have not ended.
+    Copies(u32),
     /// It ends after a time.
     Ends,
 }
@@ -68,6 +72,8 @@ enum Below {
     Writes(u32, Place),
     /// Writes padding for a finish.
     Pads(u32),
+    /// Reads data of this zone for a copy.
+    Copies(u32, u32),
     /// Unmaps the zone of a reset.
     Unmaps(u32),
 }
@@ -83,7 +89,7 @@ pub struct Zones {
     distance: u32,
     /// Units of padding that a finish writes at a time: a program on each plane.
     stripe: u32,
-    /// By zone: a finish or a reset is under way. Other commands wait for it, but reads only for a reset.
+    /// By zone: a finish, a reset or a copy is under way. Other commands wait for it, but reads only for a reset.
     busy: Vec<bool>,
     resetting: Vec<bool>,
     /// By zone: outstanding reads and writes.
@@ -95,6 +101,8 @@ pub struct Zones {
     /// Commands that wait for an earlier one on their zone, oldest first, and by zone their number.
     held: VecDeque<u32>,
     held_by_zone: Vec<u32>,
+    /// First bytes of copies that have not come in, each with those of its units.
+    to_copy: VecDeque<(u64, Vec<u64>)>,
     /// Resets that wait for writes or programs.
     resets: Vec<u32>,
     /// Commands that end after a time, first that which ends first.
@@ -138,6 +146,7 @@ impl Zones {
             below: Slab::default(),
             held: VecDeque::new(),
             held_by_zone: vec![0; count as usize],
+            to_copy: VecDeque::new(),
             resets: Vec::new(),
             ending: VecDeque::new(),
             passed: false,

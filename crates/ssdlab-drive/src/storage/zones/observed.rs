@@ -1,7 +1,7 @@
 //! What checks and verify mode ask of the zones of a drive.
 
 use super::machine::State;
-use super::{Phase, Zones};
+use super::{Below, Phase, Zones};
 use crate::storage::Store;
 use crate::storage::observed::{Levels, Observed, above_one_level};
 use crate::storage::store::{EachVolatile, each_written};
@@ -47,10 +47,17 @@ impl Zones {
         let mut busy = vec![false; self.busy.len()];
         for (_, command) in self.requests.iter() {
             let (zone, phase) = (command.own.zone as usize, command.own.phase);
-            let is_below = phase == Phase::Below;
-            accesses[zone] += u32::from(is_below && (command.request.kind.brings_data() || command.request.kind == RequestKind::Read));
-            writes += u32::from(is_below && command.request.kind.brings_data());
-            busy[zone] |= phase != Phase::Held && matches!(command.request.kind, RequestKind::ZoneFinish | RequestKind::ZoneReset);
+            let (is_below, kind) = (phase == Phase::Below, command.request.kind);
+            let writes_zone = kind.brings_data() || kind == RequestKind::Copy;
+            accesses[zone] += u32::from(is_below && (writes_zone || kind == RequestKind::Read));
+            writes += u32::from(is_below && writes_zone);
+            busy[zone] |= phase != Phase::Held && matches!(kind, RequestKind::ZoneFinish | RequestKind::ZoneReset);
+            busy[zone] |= matches!(phase, Phase::Copies(_));
+        }
+        for (_, below) in self.below.iter() {
+            if let Below::Copies(_, zone) = below {
+                accesses[*zone as usize] += 1;
+            }
         }
         if accesses != self.accesses || busy != self.busy {
             return Err("the zones count other accesses, finishes and resets than there are".into());

@@ -21,7 +21,7 @@ pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
         ),
         (config.ftl.precondition.settle > 0.0, "the drive cannot be overwritten at random; set ftl.precondition.settle = 0"),
         (
-            config.workload.range != RangePolicy::Error && config.workload.reads_traces(),
+            config.workload.range != RangePolicy::Error && config.workload.reads_traces() && !config.has_log(),
             "commands of a trace name zones by their addresses, which must not change; set workload.range = \"error\"",
         ),
         (
@@ -51,6 +51,9 @@ pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
     }
     let Ok(capacity) = Capacity::of(config) else { return };
     sizes(config, &capacity, messages);
+    if config.has_log() {
+        log(config, &capacity, messages);
+    }
 }
 
 /// Checks the distance of zones, and that the write buffer has room for a part of a program of each active zone.
@@ -80,5 +83,29 @@ fn sizes(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
              zones.max_active",
             config.buffer.bytes, zones.max_active
         ));
+    }
+}
+
+/// Checks that a log of the host has room to move data, and that its zones cannot fail.
+fn log(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
+    let zones = &config.zones;
+    let zone = config.zone_units(capacity.pools);
+    let (count, units) = (capacity.exported_units / zone, config.log_units(capacity.exported_units));
+    // One each is open for writes and for moves, and one is kept free.
+    if units == 0 || units.div_ceil(zone) + 3 > count {
+        let most = 1.0 - count.saturating_sub(3) as f64 / count as f64;
+        messages.push(format!(
+            "zones.log_spare = {}: the drive has {count} zones, of which the log needs three that its data do not fill; set it to {most:.3} or more, or \
+             have more zones (zones.blocks, device.blocks_per_plane)",
+            zones.log_spare
+        ));
+    }
+    if zones.max_open < 2 {
+        messages
+            .push(format!("zones.max_open = {}: the log of the host writes to two zones at a time; set it to 2 or more", zones.max_open));
+    }
+    if config.wear.is_on() {
+        messages
+            .push("zones.log: the log of the host has no remedy for blocks that fail; switch wear off, or set zones.log = \"none\"".into());
     }
 }

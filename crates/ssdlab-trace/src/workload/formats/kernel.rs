@@ -23,7 +23,12 @@ pub(super) fn kind_of(rwbs: &[u8]) -> Result<Option<RequestKind>, Bad> {
         [b'Z', b'O', ..] => Some(RequestKind::ZoneOpen),
         [b'Z', b'C', ..] => Some(RequestKind::ZoneClose),
         [b'Z', b'F', ..] => Some(RequestKind::ZoneFinish),
-        [b'Z', b'R', b'A', ..] => return Err(Bad::new("commands on one zone (leave a reset of all zones out of the trace: a run begins with empty zones)", rwbs)),
+        [b'Z', b'R', b'A', ..] => {
+            return Err(Bad::new(
+                "commands on one zone (leave a reset of all zones out of the trace: a run begins with empty zones)",
+                rwbs,
+            ));
+        }
         [b'Z', b'R', ..] => Some(RequestKind::ZoneReset),
         _ => return Err(Bad::new("read, write, discard or flush letters (RWBS)", rwbs)),
     })

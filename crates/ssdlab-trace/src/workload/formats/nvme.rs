@@ -54,7 +54,10 @@ impl LineParser for Nvme {
             b"nvme_cmd_write_zeroes" => RequestKind::Trim,
             b"nvme_cmd_flush" => RequestKind::Flush,
             b"nvme_cmd_zone_append" | b"nvme_cmd_zone_mgmt_send" => {
-                return Err(Bad::new("reads, writes, trims and flushes (commands on zones are read from blkparse, ftrace, CSV and Parquet)", command));
+                return Err(Bad::new(
+                    "reads, writes, trims and flushes (commands on zones are read from blkparse, ftrace, CSV and Parquet)",
+                    command,
+                ));
             }
             other => {
                 self.skipped.add(other);

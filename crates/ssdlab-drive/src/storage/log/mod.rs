@@ -1,0 +1,269 @@
+//! A log of the host on the zones of a drive (`zones.log`): it takes reads, writes and trims at any address, writes zones in order, and collects
+//! them. docs/model/zones.md.
+//!
+//! | file | what is there |
+//! |---|---|
+//! | `space` | places of logical units, free and open zones, victims |
+//! | `serve` | requests come in, are sent to the zones, and end |
+//! | `moves` | a victim is moved and reset |
+//! | `shadow` | verify mode: versions of data |
+//! | `observed` | what checks and verify mode ask |
+//!
+//! The log knows the place of each unit in the memory of the host, which takes no time. It has one zone open for writes and one for moves.
+
+mod moves;
+mod observed;
+mod serve;
+mod shadow;
+mod space;
+
+use std::collections::VecDeque;
+
+use super::Store;
+use super::desk::Desk;
+use super::interface::Interface;
+use super::store::Layer;
+use super::zones::{State, Zones};
+use crate::slab::Slab;
+use moves::Moves;
+use shadow::Shadow;
+use space::{Run, Space};
+use ssdlab_base::request::{Request, RequestKind};
+use ssdlab_base::units::Ns;
+use ssdlab_keys::config::{Config, Zones as Keys};
+use ssdlab_keys::memory::{self, Exhausted};
+use ssdlab_result::stats::{Completion, Counters, Times};
+use ssdlab_result::timeline::{Cause, Origin};
+
+/// State of an outstanding request; its parts are the requests to the zones.
+#[derive(Clone, Copy, Debug)]
+struct Command {
+    /// Latency parts until `since`, the beginning of its present wait.
+    before: Times,
+    since: Ns,
+    /// Reads of units of which it writes a part that have not ended.
+    fills: u32,
+    /// The next logical unit that it writes.
+    next: u32,
+}
+
+/// A request to the zones.
+#[derive(Clone, Copy, Debug)]
+enum Below {
+    /// Serves a flush.
+    Flushes(u32),
+    /// Serves a read, from this logical unit on.
+    Reads(u32, u32),
+    /// Reads a unit of which a write writes a part.
+    Fills(u32),
+    /// Serves a write that has waited until `sent`.
+    Writes { place: u32, run: Run, sent: Ns },
+    /// Reads data of the victim.
+    ReadsVictim,
+    /// Writes data of the victim, or copies them.
+    Moves,
+    /// Resets the victim.
+    Resets,
+}
+
+/// A log on a drive with zones.
+pub struct Log {
+    zones: Interface<Zones>,
+    keys: Keys,
+    space: Space,
+    unit_bytes: u64,
+    /// Units of a zone that can be written, and between the first units of two zones.
+    capacity: u32,
+    distance: u32,
+    requests: Desk<Command>,
+    below: Slab<u32, Below>,
+    /// By logical unit: number of requests of it that have come in and have not been sent to the zones.
+    unsent: Vec<u16>,
+    /// Requests that wait for an earlier one of the same unit, oldest first.
+    held: VecDeque<u32>,
+    /// Writes that wait for a free zone, oldest first.
+    waiting: VecDeque<u32>,
+    moves: Moves,
+    /// The zones have got a request since `settle` last returned.
+    passed: bool,
+    /// Buffer reused from call to call.
+    ended: Vec<Completion>,
+    shadow: Option<Box<Shadow>>,
+    checks_every_event: bool,
+    /// The first contradiction found by verify mode.
+    defect: Option<String>,
+}
+
+impl Log {
+    /// A log on `zones`, as configured. Zones that are full at the beginning have its data in order, as far as there are data.
+    pub fn new(config: &Config, zones: Interface<Zones>) -> Self {
+        let below = zones.lower();
+        let (count, capacity) = (below.count(), below.capacity());
+        let logical = config.log_units(u64::from(count) * u64::from(capacity)) as u32;
+        let full: Vec<bool> = (0..count).map(|zone| below.zone(zone).0 == State::Full).collect();
+        Log {
+            keys: config.zones.clone(),
+            space: Space::new(config.zones.log, capacity, logical, &full),
+            unit_bytes: below.page_bytes().into(),
+            capacity,
+            distance: (below.zone_bytes() / u64::from(below.page_bytes())) as u32,
+            zones,
+            requests: Desk::default(),
+            below: Slab::default(),
+            unsent: vec![0; logical as usize],
+            held: VecDeque::new(),
+            waiting: VecDeque::new(),
+            moves: Moves::default(),
+            passed: false,
+            ended: Vec::new(),
+            shadow: None,
+            checks_every_event: false,
+            defect: None,
+        }
+    }
+
+    /// The zones below.
+    pub fn zones(&self) -> &Zones {
+        self.zones.lower()
+    }
+
+    fn counters(&mut self) -> &mut Counters {
+        self.zones.lower_mut().counters()
+    }
+
+    /// The byte of the drive at which a unit begins that can be written.
+    fn byte(&self, place: u32) -> u64 {
+        let (zone, unit) = (place / self.capacity, place % self.capacity);
+        (u64::from(zone) * u64::from(self.distance) + u64::from(unit)) * self.unit_bytes
+    }
+
+    /// Sends a request to the zones. `for_request`: the place of the request that waits for it.
+    fn pass(&mut self, now: Ns, below: Below, for_request: Option<u32>, (kind, offset, length): (RequestKind, u64, u64)) {
+        let origin = for_request.map_or(Origin::nobody(Cause::LogMove), |place| self.requests[place].origin);
+        let number = self.below.insert(below);
+        self.zones.set_next_origin(origin);
+        let request = Request { arrival_ns: now, kind, offset, length, high_priority: false, flow: 0, handle: None };
+        self.zones.accept(now, number.into(), request);
+        self.passed = true;
+    }
+
+    /// Does all that can be done at this instant. Returns true if operations of the drive may begin.
+    fn settle(&mut self, now: Ns) -> bool {
+        loop {
+            let mut any = self.zones.has_completed();
+            if any {
+                self.take_completions(now);
+            }
+            any |= self.let_in(now);
+            any |= self.collect(now);
+            if !any {
+                self.check_if_verifying();
+                return std::mem::take(&mut self.passed);
+            }
+        }
+    }
+
+    fn take_completions(&mut self, now: Ns) {
+        let mut ended = std::mem::take(&mut self.ended);
+        self.zones.drain_completions(&mut ended);
+        for completion in ended.drain(..) {
+            let number = completion.index as u32;
+            let below = self.below[number];
+            self.below.remove(number);
+            match below {
+                Below::Flushes(place) => self.part_ended(now, place, 0, &completion.times),
+                Below::Reads(place, unit) => {
+                    let mut times = self.requests[place].own.before;
+                    times.then(&completion.times);
+                    self.part_ended(now, place, unit, &times);
+                }
+                Below::Fills(place) => self.filled(now, place, &completion.times),
+                Below::Writes { place, run, sent } => self.written(now, place, run, sent, &completion.times),
+                Below::ReadsVictim => self.victim_read(now),
+                Below::Moves => self.moved(),
+                Below::Resets => self.victim_reset(),
+            }
+        }
+        self.ended = ended;
+    }
+}
+
+impl Store for Log {
+    fn begin(&mut self) {
+        self.zones.begin();
+    }
+
+    fn make_room(&mut self, pages: usize) -> Result<(), Exhausted> {
+        let batch = self.keys.log_batch as usize;
+        self.requests.make_room(pages)?;
+        self.below.make_room(pages + batch)?;
+        memory::make_room(&mut self.held, pages)?;
+        memory::make_room(&mut self.waiting, pages)?;
+        self.zones.make_room(pages + batch)
+    }
+
+    fn accept(&mut self, now: Ns, index: u64, request: Request) {
+        self.take(now, index, request);
+        self.settle(now);
+    }
+
+    fn accept_scattered(&mut self, _: Ns, _: u64, _: Request) {
+        unreachable!("only caches write scattered sectors, and none is in front of a log");
+    }
+
+    fn set_next_origin(&mut self, origin: Origin) {
+        self.requests.next_request_is(origin);
+    }
+
+    fn next_event(&self) -> Option<Ns> {
+        self.zones.next_event()
+    }
+
+    fn handle_events(&mut self, now: Ns) {
+        self.zones.handle_events(now);
+        self.settle(now);
+    }
+
+    fn dispatch(&mut self, now: Ns) {
+        self.zones.dispatch(now);
+        while self.settle(now) {
+            self.zones.dispatch(now);
+        }
+    }
+
+    fn has_completed(&self) -> bool {
+        self.requests.has_completed()
+    }
+
+    fn drain_completions(&mut self, into: &mut Vec<Completion>) {
+        self.requests.drain_completions(into);
+    }
+
+    fn is_volatile(&self) -> bool {
+        self.zones.is_volatile()
+    }
+
+    fn page_bytes(&self) -> u32 {
+        self.zones.page_bytes()
+    }
+
+    fn exported_pages(&self) -> u32 {
+        self.space.logical()
+    }
+}
+
+impl Layer for Log {
+    type Lower = Interface<Zones>;
+
+    fn lower(&self) -> &Interface<Zones> {
+        &self.zones
+    }
+
+    fn lower_mut(&mut self) -> &mut Interface<Zones> {
+        &mut self.zones
+    }
+
+    fn holds_here(&self, page: u32) -> Option<bool> {
+        Some(self.space.place(page).is_some())
+    }
+}
