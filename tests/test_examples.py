@@ -112,18 +112,6 @@ def test_cosimulation(tmp_path: Path) -> None:
     assert files(tmp_path) == set()
 
 
-def test_host_log(tmp_path: Path) -> None:
-    table = rows("host_log.py", tmp_path)
-    assert [row[:2] for row in table] == [
-        [share, who] for share in ("70%", "85%", "95%") for who in ("drive", "host,greedy", "host,cost-benefit")
-    ]
-    drive, greedy = ([number(row[2]) for row in table if row[1] == who] for who in ("drive", "host,greedy"))
-    assert drive == sorted(drive)
-    # Zones are larger than blocks, and the host keeps some of them open and free, so that less of the spare is of use.
-    assert all(theirs < ours < 2 * theirs for ours, theirs in zip(greedy, drive, strict=True))
-    assert files(tmp_path) == set()
-
-
 @pytest.mark.full
 def test_postgresql(tmp_path: Path) -> None:
     reason = why_no_mount() or why_no_loop_device()

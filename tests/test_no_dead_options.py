@@ -107,6 +107,13 @@ def zoned() -> list[str]:
     return rows + [f"{90_000 + index},R,{places[index % 6]},{PAGE},0" for index in range(30)]
 
 
+def logged() -> list[str]:
+    """Writes, most of them of a few pages."""
+    draw = lcg(7)
+    places = [next(draw) % (8 if index % 4 else 60) for index in range(900)]
+    return [f"{500 * index},{'WWR'[index % 3]},{place * PAGE},{PAGE},0" for index, place in enumerate(places)]
+
+
 def untidy() -> list[str]:
     """Two volumes, one of which writes larger requests."""
     return [f"{1000 * i},W,{i % 7 * PAGE},{(1 + i % 2) * PAGE},{i % 2}" for i in range(40)]
@@ -285,6 +292,18 @@ ZONED: Mapping[str, Value] = {
 }
 """Zones of a block of each of two pools. More are written than may be open."""
 
+LOGGED: Mapping[str, Value] = {
+    **DRIVE,
+    "device.blocks_per_plane": 24,
+    "device.overprovisioning": 0.3,
+    "ftl.placement": "zones",
+    "ftl.precondition.kind": "none",
+    "host.link_bytes_per_us": 500,
+    "zones.log": "greedy",
+    "zones.log_spare": 0.8,
+}
+"""A log of the host, which is written several times over."""
+
 RETRIES = {"errors.retry": "in-order", "errors.correctable_bits": 57}
 
 WORN: Mapping[str, Value] = {
@@ -405,6 +424,11 @@ CONTEXTS: Mapping[str, Context] = {
     "zones.close_ns": Context((0, 1_000, 3_000), base=ZONED, trace=zoned),
     "zones.reset_ns": Context((0, 1_000, 3_000), base=ZONED, trace=zoned),
     "zones.reset_unit_ns": Context((0, 50, 100), base=ZONED, trace=zoned),
+    "zones.log": Context(("none", "greedy", "cost-benefit"), base=LOGGED, trace=logged),
+    "zones.log_spare": Context((0.8, 0.75, 0.7), base=LOGGED, trace=logged),
+    "zones.log_free": Context((2, 3, 4), base=LOGGED, trace=logged),
+    "zones.log_batch": Context((1, 4, 64), base=LOGGED, trace=logged),
+    "zones.log_copy": Context((True, False), base=LOGGED, trace=logged),
     "wear.endurance": wearing(0, 10, 20),
     "wear.rated_cycles": Context((0, 1_000, 3_000), base=DRIVE),
     "wear.spread": wearing(0.0, 0.1, 0.3),

@@ -42,7 +42,7 @@ ROWS += ("reproduced", "grade", "calibrated", "note")
 POINTS = ("study", "metric", "scheme", "values", "simulated", "interval")
 RUNS = ("study", "runs", "seeds", "requests", "device", "version", "digest")
 REMARKS = ("study", "code", "sentence", "remedy")
-OTHERS = ("placement-or-preemption", "real", "retry", "wear", "worn-or-new")
+OTHERS = ("host-gc", "placement-or-preemption", "real", "retry", "wear", "worn-or-new")
 """Studies that repeat no paper's experiments."""
 DIGITS = ".10g"
 SEPARATOR = ", "
