@@ -110,7 +110,7 @@ def zoned() -> list[str]:
 def logged() -> list[str]:
     """Writes, most of them of a few pages."""
     draw = lcg(7)
-    places = [next(draw) % (8 if index % 4 else 60) for index in range(900)]
+    places = [next(draw) % (20 if index % 4 else 76) for index in range(1500)]
     return [f"{500 * index},{'WWR'[index % 3]},{place * PAGE},{PAGE},0" for index, place in enumerate(places)]
 
 
@@ -294,13 +294,14 @@ ZONED: Mapping[str, Value] = {
 
 LOGGED: Mapping[str, Value] = {
     **DRIVE,
-    "device.blocks_per_plane": 24,
-    "device.overprovisioning": 0.3,
+    "device.blocks_per_plane": 14,
+    "device.overprovisioning": 0.4,
     "ftl.placement": "zones",
     "ftl.precondition.kind": "none",
     "host.link_bytes_per_us": 500,
     "zones.log": "greedy",
-    "zones.log_spare": 0.8,
+    "zones.log_spare": 0.4,
+    "workload.range": "wrap",
 }
 """A log of the host, which is written several times over."""
 
@@ -424,11 +425,17 @@ CONTEXTS: Mapping[str, Context] = {
     "zones.close_ns": Context((0, 1_000, 3_000), base=ZONED, trace=zoned),
     "zones.reset_ns": Context((0, 1_000, 3_000), base=ZONED, trace=zoned),
     "zones.reset_unit_ns": Context((0, 50, 100), base=ZONED, trace=zoned),
-    "zones.log": Context(("none", "greedy", "cost-benefit"), base=LOGGED, trace=logged),
-    "zones.log_spare": Context((0.8, 0.75, 0.7), base=LOGGED, trace=logged),
-    "zones.log_free": Context((2, 3, 4), base=LOGGED, trace=logged),
-    "zones.log_batch": Context((1, 4, 64), base=LOGGED, trace=logged),
-    "zones.log_copy": Context((True, False), base=LOGGED, trace=logged),
+    "zones.log": Context(
+        ("none", "greedy", "cost-benefit"),
+        base=LOGGED,
+        trace=logged,
+        requests=1_500,
+        error="commands of a trace name zones by their addresses",
+    ),
+    "zones.log_spare": Context((0.4, 0.5, 0.6), base=LOGGED, trace=logged, requests=1_500),
+    "zones.log_free": Context((2, 3), base=LOGGED, trace=logged, requests=1_500),
+    "zones.log_batch": Context((1, 2, 64), base=LOGGED, trace=logged, requests=1_500),
+    "zones.log_copy": Context((True, False), base=LOGGED, trace=logged, requests=1_500),
     "wear.endurance": wearing(0, 10, 20),
     "wear.rated_cycles": Context((0, 1_000, 3_000), base=DRIVE),
     "wear.spread": wearing(0.0, 0.1, 0.3),
