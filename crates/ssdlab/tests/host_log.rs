@@ -231,6 +231,24 @@ fn what_is_moved_is_what_a_reference_moves() {
     assert!(moved > 2_000 && collected > 500, "{moved} {collected}");
 }
 
+/// Random requests of parts of units, whose times are up to `gap` apart.
+fn submit(rng: &mut Rng, simulation: &mut Simulation, config: &Config, gap: u64) {
+    let exported = config.exported_bytes().unwrap();
+    let mut at = 0;
+    for _ in 0..600 {
+        at += rng.below(gap);
+        let kind = match rng.below(20) {
+            0..11 => RequestKind::Write,
+            11..18 => RequestKind::Read,
+            18 => RequestKind::Trim,
+            _ => RequestKind::Flush,
+        };
+        let length = if kind == RequestKind::Flush { 0 } else { 512 * (1 + rng.below(24)).min(exported / 512) };
+        let offset = if kind == RequestKind::Flush { 0 } else { 512 * rng.below((exported - length) / 512 + 1) };
+        simulation.submit(Request { arrival_ns: at, kind, offset, length, high_priority: false, flow: 0, handle: None }).unwrap();
+    }
+}
+
 /// Many requests at a time, of parts of units, too: each read finds what was written last before it, whatever is moved meanwhile.
 #[test]
 fn reads_find_the_newest_data() {
@@ -239,21 +257,8 @@ fn reads_find_the_newest_data() {
         let mut rng = Rng::new(case, "log reads");
         let config = drawn(&mut rng);
         let mut simulation = begun(&config);
-        let exported = config.exported_bytes().unwrap();
         let gap = pick(&mut rng, &[20_000, 200_000, 1_000_000]);
-        let mut at = 0;
-        for _ in 0..600 {
-            at += rng.below(gap);
-            let kind = match rng.below(20) {
-                0..11 => RequestKind::Write,
-                11..18 => RequestKind::Read,
-                18 => RequestKind::Trim,
-                _ => RequestKind::Flush,
-            };
-            let length = if kind == RequestKind::Flush { 0 } else { 512 * (1 + rng.below(24)).min(exported / 512) };
-            let offset = if kind == RequestKind::Flush { 0 } else { 512 * rng.below((exported - length) / 512 + 1) };
-            simulation.submit(Request { arrival_ns: at, kind, offset, length, high_priority: false, flow: 0, handle: None }).unwrap();
-        }
+        submit(&mut rng, &mut simulation, &config, gap);
         simulation.run_to_idle().unwrap();
         assert_eq!(simulation.take_completions().iter().filter(|done| !done.is_rejected()).count(), 600, "case {case}");
         simulation.storage().check().unwrap_or_else(|error| panic!("case {case}: {error}"));
@@ -262,4 +267,17 @@ fn reads_find_the_newest_data() {
         sums.iter_mut().zip(found).for_each(|(sum, found)| *sum += found);
     }
     assert!(sums.iter().all(|&sum| sum > 300), "{sums:?}");
+}
+
+#[test]
+fn moves_that_replace_newer_data_are_found() {
+    let found = (0..20).find_map(|case| {
+        let mut rng = Rng::new(case, "log reads");
+        let config = drawn(&mut rng);
+        let mut simulation = begun(&config);
+        simulation.storage_mut().plant_in_log();
+        submit(&mut rng, &mut simulation, &config, 20_000);
+        simulation.run_to_idle().and_then(|()| simulation.storage().check()).err()
+    });
+    assert!(found.is_some_and(|found| found.to_string().contains("of the log finds version")));
 }

@@ -429,6 +429,18 @@ impl Storage {
         }
     }
 
+    /// Plants a defect in the log of the host: moved data replace those that were written meanwhile.
+    ///
+    /// # Panics
+    /// If there is no log.
+    #[doc(hidden)]
+    pub fn plant_in_log(&mut self) {
+        match self {
+            Storage::Logged(log) => log.let_moves_replace(),
+            _ => panic!("there is no log"),
+        }
+    }
+
     /// Plants a defect in the cache; if the drives of an array have caches, in the cache of the first drive.
     ///
     /// # Panics

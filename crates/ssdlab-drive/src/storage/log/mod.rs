@@ -88,6 +88,8 @@ pub struct Log {
     passed: bool,
     /// Buffer reused from call to call.
     ended: Vec<Completion>,
+    /// A planted defect: moved data replace those that were written meanwhile.
+    moves_replace: bool,
     shadow: Option<Box<Shadow>>,
     checks_every_event: bool,
     /// The first contradiction found by verify mode.
@@ -116,10 +118,16 @@ impl Log {
             moves: Moves::default(),
             passed: false,
             ended: Vec::new(),
+            moves_replace: false,
             shadow: None,
             checks_every_event: false,
             defect: None,
         }
+    }
+
+    /// Plants a defect: moved data replace those that were written meanwhile.
+    pub fn let_moves_replace(&mut self) {
+        self.moves_replace = true;
     }
 
     /// The zones below.

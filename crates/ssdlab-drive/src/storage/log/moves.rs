@@ -101,7 +101,7 @@ impl Log {
         self.space.write_ended(to.zone);
         for (at, (source, unit)) in (to.first..).zip(std::mem::take(&mut self.moves.batch)) {
             self.note_move(source, at);
-            if self.space.place(unit) == Some(source) {
+            if self.space.place(unit) == Some(source) || self.moves_replace {
                 self.space.put(unit, at);
             }
         }

@@ -53,17 +53,16 @@ impl Log {
         }
     }
 
-    /// The version that a request must find in a unit, or writes.
-    fn asked(&self, place: u32, unit: u32) -> u32 {
+    /// The version that a request must find in a unit, or writes; `None` without verify mode.
+    fn asked(&self, place: u32, unit: u32) -> Option<u32> {
         let first = (self.requests[place].request.offset / self.unit_bytes) as u32;
-        self.shadow.as_ref().expect("verify mode").asked[&place][(unit - first) as usize]
+        self.shadow.as_ref().map(|shadow| shadow.asked[&place][(unit - first) as usize])
     }
 
     /// A read of a unit is sent to where its data are.
     pub(super) fn check_read(&mut self, place: u32, unit: u32) {
-        let Some(shadow) = &self.shadow else { return };
+        let (Some(shadow), Some(expected)) = (&self.shadow, self.asked(place, unit)) else { return };
         let found = self.space.place(unit).map_or(0, |at| shadow.stored[at as usize]);
-        let expected = self.asked(place, unit);
         if found != expected && self.defect.is_none() {
             self.defect = Some(format!("a read of unit {unit} of the log finds version {found} in place of {expected}"));
         }
@@ -71,9 +70,9 @@ impl Log {
 
     /// A write of a unit is sent to `at`.
     pub(super) fn note_write(&mut self, place: u32, unit: u32, at: u32) {
-        if self.shadow.is_some() {
-            let version = self.asked(place, unit);
-            self.shadow.as_mut().expect("seen above").stored[at as usize] = version;
+        let version = self.asked(place, unit);
+        if let (Some(shadow), Some(version)) = (&mut self.shadow, version) {
+            shadow.stored[at as usize] = version;
         }
     }
 

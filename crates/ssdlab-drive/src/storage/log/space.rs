@@ -168,7 +168,7 @@ impl Space {
     /// written since the zone was full.
     fn gain(&self, zone: usize) -> u128 {
         let (valid, all) = (u128::from(self.valid[zone]), u128::from(self.capacity));
-        ((all - valid) * u128::from(self.written - self.closed[zone]) << 32) / (all + valid)
+        (((all - valid) * u128::from(self.written - self.closed[zone])) << 32) / (all + valid)
     }
 
     /// Units of a zone with newest data from `from` on, at most `most`, with the unit after the last one that was looked at.
