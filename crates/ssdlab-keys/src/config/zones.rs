@@ -81,7 +81,7 @@ impl Default for Zones {
             reset_unit_ns: 0,
             log: LogVictim::None,
             log_spare: 0.1,
-            log_free: 4,
+            log_free: 2,
             log_batch: 64,
             log_copy: true,
         }
