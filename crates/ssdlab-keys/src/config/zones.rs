@@ -45,7 +45,7 @@ pub struct Zones {
     /// Share of the capacity of all zones that the log keeps as spare.
     #[schemars(range(min = 0.0, max = 0.99))]
     pub log_spare: f64,
-    /// Number of free zones below which the log collects. It keeps the last one for moves.
+    /// Number of free zones below which the log collects. Writes never take the last one.
     #[schemars(range(min = 2, max = 4096))]
     pub log_free: u32,
     /// Most mapping units that the log moves at a time.

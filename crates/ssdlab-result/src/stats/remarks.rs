@@ -212,7 +212,12 @@ const ZONE_ERRORS: [(&str, &str, &str); 5] = [
 /// Remark: commands were rejected for what zones ask for.
 fn zone_errors(result: &Value) -> Option<Remark> {
     let rejected = count(result, "/counters/zone_errors");
+    let has_log = result.pointer("/config/zones/log").and_then(Value::as_str).is_some_and(|log| log != "none");
     (rejected > 0).then(|| match has_zones(result) {
+        true if has_log => {
+            let sentence = format!("{rejected} commands of zones were rejected: a log of the host takes requests of any address instead.");
+            Remark::warning("zone-errors", "latency_ns", sentence, "Leave them out, or set zones.log = \"none\".")
+        }
         true => {
             let (reason, remedy) =
                 ZONE_ERRORS.iter().max_by_key(|(name, ..)| count(result, &format!("/counters/{name}"))).map_or(("", ""), |of| (of.1, of.2));

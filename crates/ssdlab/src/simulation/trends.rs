@@ -93,7 +93,8 @@ pub(super) fn totals(storage: &Storage) -> Totals {
     storage.drives().into_iter().fold(Totals::default(), |sum, drive| {
         let counters = drive.counters();
         Totals {
-            host_units: sum.host_units + counters.host_programs,
+            // Of what the drive programs for a log of the host, a part are moves of the log.
+            host_units: sum.host_units + (counters.host_programs - counters.log_moved_units.min(counters.host_programs)),
             flash_units: sum.flash_units + drive.flash_units(),
             erases: sum.erases + counters.erases,
         }

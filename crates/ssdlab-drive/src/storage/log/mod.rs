@@ -17,7 +17,7 @@ mod serve;
 mod shadow;
 mod space;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::Store;
 use super::desk::Desk;
@@ -41,6 +41,10 @@ struct Command {
     /// Latency parts until `since`, the beginning of its present wait.
     before: Times,
     since: Ns,
+    /// Number of requests that came in before.
+    number: u64,
+    /// Number of its units for which earlier requests have not been sent.
+    behind: u32,
     /// Reads of units of which it writes a part that have not ended.
     fills: u32,
     /// The next logical unit that it writes.
@@ -77,11 +81,13 @@ pub struct Log {
     distance: u32,
     requests: Desk<Command>,
     below: Slab<u32, Below>,
-    /// By logical unit: number of requests of it that have come in and have not been sent to the zones.
-    unsent: Vec<u16>,
-    /// Requests that wait for an earlier one of the same unit, oldest first.
-    held: VecDeque<u32>,
-    /// Writes that wait for a free zone, oldest first.
+    /// Number of requests that have come in.
+    came: u64,
+    /// By logical unit, where there are any: requests that have come in and have not been sent to the zones, oldest first. Only the first may be sent.
+    unsent: BTreeMap<u32, VecDeque<u32>>,
+    /// Requests that waited for earlier ones of their units, and are the first of all their units now.
+    released: VecDeque<u32>,
+    /// Writes that wait for a free zone, in the order in which they came in.
     waiting: VecDeque<u32>,
     moves: Moves,
     /// The zones have got a request since `settle` last returned.
@@ -112,8 +118,9 @@ impl Log {
             zones,
             requests: Desk::default(),
             below: Slab::default(),
-            unsent: vec![0; logical as usize],
-            held: VecDeque::new(),
+            came: 0,
+            unsent: BTreeMap::new(),
+            released: VecDeque::new(),
             waiting: VecDeque::new(),
             moves: Moves::default(),
             passed: false,
@@ -162,7 +169,7 @@ impl Log {
             if any {
                 self.take_completions(now);
             }
-            any |= self.let_in(now);
+            any |= self.send_waiting(now);
             any |= self.collect(now);
             if !any {
                 self.check_if_verifying();
@@ -205,7 +212,6 @@ impl Store for Log {
         let batch = self.keys.log_batch as usize;
         self.requests.make_room(pages)?;
         self.below.make_room(pages + batch)?;
-        memory::make_room(&mut self.held, pages)?;
         memory::make_room(&mut self.waiting, pages)?;
         self.zones.make_room(pages + batch)
     }

@@ -7,10 +7,10 @@ use crate::storage::zones::State;
 
 impl Observed for Log {
     fn describe(&self) -> Option<String> {
-        let (all, held, waiting, free) = (self.requests.len(), self.held.len(), self.waiting.len(), self.space.free());
+        let (all, waiting, free) = (self.requests.len(), self.waiting.len(), self.space.free());
         let moves = if self.collects() { format!("it moves {} units", self.in_batch()) } else { "it moves nothing".into() };
         Some(format!(
-            "log: {all} requests are outstanding, {held} wait for earlier ones, {waiting} for a free zone, of which there are {free}; {moves}"
+            "log: {all} requests are outstanding, {waiting} wait for a free zone, of which there are {free}; {moves}"
         ))
     }
 
@@ -39,9 +39,11 @@ impl Log {
 
     fn recount(&self) -> Result<(), String> {
         self.space.check()?;
-        let unsent: u64 = self.unsent.iter().map(|&count| u64::from(count)).sum();
-        if self.requests.is_empty() && unsent > 0 {
-            return Err(format!("no request of the log is outstanding, and {unsent} units count as not sent"));
+        if self.requests.is_empty() && !self.unsent.is_empty() {
+            return Err(format!("no request of the log is outstanding, and requests of {} units count as not sent", self.unsent.len()));
+        }
+        if !self.waiting.iter().is_sorted_by_key(|&place| self.requests[place].own.number) {
+            return Err("writes do not wait for a free zone in the order in which they came in".into());
         }
         // With nothing outstanding all newest data lie in front of the write pointers of their zones.
         if !self.requests.is_empty() || self.collects() {

@@ -9,12 +9,20 @@ use ssdlab_base::units::Ns;
 use ssdlab_result::stats::Times;
 
 impl Log {
-    /// A request comes in.
+    /// A request comes in. It is served, or waits for earlier ones of its units.
     pub(super) fn take(&mut self, now: Ns, index: u64, request: Request) {
-        let own = Command { before: Times::default(), since: now, fills: 0, next: self.units(&request).start };
+        let first = self.units(&request).start;
+        let own = Command { before: Times::default(), since: now, number: self.came, behind: 0, fills: 0, next: first };
+        self.came += 1;
         let place = self.requests.accept(index, request, own);
         self.note_request(place);
-        self.come_in(now, place);
+        let has_order = request.kind != RequestKind::Flush && !request.kind.needs_zones();
+        if has_order && self.units(&request).any(|unit| self.unsent.contains_key(&unit)) {
+            self.is_unsent(place);
+        } else {
+            self.serve(now, place);
+        }
+        self.serve_released(now);
     }
 
     /// The logical units that a request touches.
@@ -23,24 +31,47 @@ impl Log {
         (request.offset / self.unit_bytes) as u32..end.div_ceil(self.unit_bytes) as u32
     }
 
-    /// Notes that a request has come in and is not sent (1), or that it is now (-1).
-    fn count_unsent(&mut self, place: u32, change: i16) {
+    /// Later requests of its units wait until this one has been sent.
+    fn is_unsent(&mut self, place: u32) {
         for unit in self.units(&self.requests[place].request) {
-            let count = &mut self.unsent[unit as usize];
-            *count = count.wrapping_add_signed(change);
+            let queue = self.unsent.entry(unit).or_default();
+            self.requests[place].own.behind += u32::from(!queue.is_empty());
+            queue.push_back(place);
         }
     }
 
-    /// A request is served, or waits for earlier ones of its units.
-    fn come_in(&mut self, now: Ns, place: u32) {
-        let request = self.requests[place].request;
-        let has_order = request.kind != RequestKind::Flush && !request.kind.needs_zones();
-        if has_order && self.units(&request).any(|unit| self.unsent[unit as usize] > 0) {
-            self.count_unsent(place, 1);
-            return self.held.push_back(place);
+    /// A request has been sent: the next ones of its units may follow.
+    fn is_sent(&mut self, place: u32) {
+        for unit in self.units(&self.requests[place].request) {
+            let std::collections::btree_map::Entry::Occupied(mut queue) = self.unsent.entry(unit) else { continue };
+            if queue.get().front() != Some(&place) {
+                continue;
+            }
+            queue.get_mut().pop_front();
+            let Some(&next) = queue.get().front() else {
+                queue.remove();
+                continue;
+            };
+            let behind = &mut self.requests[next].own.behind;
+            *behind -= 1;
+            if *behind == 0 {
+                self.released.push_back(next);
+            }
         }
-        self.waited(now, place);
-        match request.kind {
+    }
+
+    /// Serves the requests that are the first of all their units now.
+    fn serve_released(&mut self, now: Ns) {
+        while let Some(place) = self.released.pop_front() {
+            self.serve(now, place);
+        }
+    }
+
+    fn serve(&mut self, now: Ns, place: u32) {
+        let own = &mut self.requests[place].own;
+        own.before.wait(Blocked::Zone, now - own.since);
+        own.since = now;
+        match self.requests[place].request.kind {
             RequestKind::Flush => {
                 self.requests.part_begins(place);
                 self.pass(now, Below::Flushes(place), Some(place), (RequestKind::Flush, 0, 0));
@@ -49,6 +80,7 @@ impl Log {
             RequestKind::Read => self.read(now, place),
             RequestKind::Write => self.write(now, place),
             RequestKind::Trim => self.trim(now, place),
+            // Hosts of a log know no zones.
             _ => {
                 self.counters().zone_errors += 1;
                 self.requests[place].times.status.add(Status::Rejected);
@@ -57,15 +89,9 @@ impl Log {
         }
     }
 
-    /// The present wait of a request is over.
-    fn waited(&mut self, now: Ns, place: u32) {
-        let own = &mut self.requests[place].own;
-        own.before.wait(Blocked::Zone, now - own.since);
-        own.since = now;
-    }
-
     /// All parts of a request have been sent.
     fn sent(&mut self, now: Ns, place: u32) {
+        self.is_sent(place);
         if self.requests.part_ends(place) {
             let command = &mut self.requests[place];
             let status = command.times.status;
@@ -126,6 +152,7 @@ impl Log {
         let request = self.requests[place].request;
         let end = (request.offset + request.length) / self.unit_bytes;
         for unit in request.offset.div_ceil(self.unit_bytes)..end {
+            self.counters().trimmed_pages += u64::from(self.space.place(unit as u32).is_some());
             self.space.forget(unit as u32);
         }
         self.sent(now, place);
@@ -137,7 +164,12 @@ impl Log {
         let (units, end) = (self.units(&request), request.offset + request.length);
         let first = (!request.offset.is_multiple_of(self.unit_bytes)).then_some(units.start);
         let last = (!end.is_multiple_of(self.unit_bytes)).then_some(units.end - 1).filter(|&last| Some(last) != first);
-        self.count_unsent(place, 1);
+        if first.is_none() && last.is_none() && self.waiting.is_empty() && self.send(now, place) {
+            return self.sent(now, place);
+        }
+        if self.unsent.get(&units.start).is_none_or(|queue| queue.front() != Some(&place)) {
+            self.is_unsent(place);
+        }
         for unit in [first, last].into_iter().flatten() {
             let Some(at) = self.space.place(unit) else { continue };
             self.requests[place].own.fills += 1;
@@ -154,6 +186,7 @@ impl Log {
     pub(super) fn filled(&mut self, now: Ns, place: u32, times: &Times) {
         let own = &mut self.requests[place].own;
         own.fills -= 1;
+        own.before.status.add(times.status);
         if own.fills == 0 {
             own.before.then(times);
             own.since = now;
@@ -161,36 +194,29 @@ impl Log {
         }
     }
 
-    /// A write is ready to be sent: after those that wait for a free zone.
+    /// A write is ready to be sent, after older ones that wait for a free zone.
     fn waits_for_zone(&mut self, now: Ns, place: u32) {
-        self.waiting.push_back(place);
-        if self.waiting.len() > 1 || !self.let_in(now) {
+        let number = self.requests[place].own.number;
+        let at = self.waiting.partition_point(|&other| self.requests[other].own.number < number);
+        self.waiting.insert(at, place);
+        if self.waiting.len() > 1 || !self.send_waiting(now) {
             self.counters().log_waits += 1;
         }
     }
 
     /// Sends the writes for which there is room. Returns true if any has been sent as a whole.
-    pub(super) fn let_in(&mut self, now: Ns) -> bool {
+    pub(super) fn send_waiting(&mut self, now: Ns) -> bool {
         let mut any = false;
         while let Some(&place) = self.waiting.front()
             && self.send(now, place)
         {
             self.waiting.pop_front();
-            self.count_unsent(place, -1);
             self.sent(now, place);
             any = true;
-        }
-        if any {
-            self.let_in_held(now);
+            // A write that waited for this one has its turn before younger ones.
+            self.serve_released(now);
         }
         any
-    }
-
-    /// Requests that waited for earlier ones of their units come in again, in order.
-    fn let_in_held(&mut self, now: Ns) {
-        let held = std::mem::take(&mut self.held);
-        held.iter().for_each(|&place| self.count_unsent(place, -1));
-        held.iter().for_each(|&place| self.come_in(now, place));
     }
 
     /// Sends what is left of a write, as far as there is room. Returns true if nothing is left.

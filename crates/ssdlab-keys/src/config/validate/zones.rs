@@ -1,7 +1,7 @@
 //! Checks of zones.
 
 use crate::config::zones::fills_programs;
-use crate::config::{Allocation, ArrayLevel, Capacity, Config, PreconditionKind, RangePolicy, SuperblockSpan};
+use crate::config::{Allocation, ArrayLevel, Capacity, Config, PreconditionKind, RangePolicy, SuperblockSpan, UnmappedRead};
 
 /// Checks that nothing above the zones changes the order of writes, that a zone is whole blocks, and that preparation can leave zones.
 pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
@@ -92,13 +92,32 @@ fn log(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
     let zone = config.zone_units(capacity.pools);
     let (count, units) = (capacity.exported_units / zone, config.log_units(capacity.exported_units));
     // One each is open for writes and for moves, and one is kept free.
-    if units == 0 || units.div_ceil(zone) + 3 > count {
-        let most = 1.0 - count.saturating_sub(3) as f64 / count as f64;
+    let spare = count.saturating_sub(units.div_ceil(zone));
+    if count < 4 {
+        messages.push(format!("zones.log: the drive has {count} zones, and a log needs four; have more zones (zones.blocks, device.blocks_per_plane)"));
+    } else if units == 0 || spare < 3 {
+        let most = 1.0 - (count - 3) as f64 / count as f64;
         messages.push(format!(
             "zones.log_spare = {}: the drive has {count} zones, of which the log needs three that its data do not fill; set it to {most:.3} or more, or \
              have more zones (zones.blocks, device.blocks_per_plane)",
             zones.log_spare
         ));
+    } else if u64::from(zones.log_free) > (spare - 2).max(2) {
+        messages.push(format!(
+            "zones.log_free = {}: data leave {spare} of the {count} zones, of which two are open, so that as many are never free; set it to {} or less, \
+             or raise zones.log_spare",
+            zones.log_free,
+            (spare - 2).max(2)
+        ));
+    }
+    if config.host.queues > 1 {
+        messages.push(format!(
+            "host.queues = {}: the log writes its zones in order, for which it has one queue; set it to 1, or set zones.log = \"none\"",
+            config.host.queues
+        ));
+    }
+    if config.ftl.unmapped_read != UnmappedRead::Immediate {
+        messages.push("ftl.unmapped_read: the log knows which units hold no data, and sends no read for them; set it to \"immediate\"".into());
     }
     if zones.max_open < 2 {
         messages
