@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import ssdlab
+from conftest import Ssdlab
 from ssdlab import Request, Simulator
 from ssdlab.runs.api import Op
 
@@ -149,3 +150,44 @@ def test_a_trace_has_commands_of_zones(tmp_path: Path) -> None:
 def test_what_zones_do_not_go_with_says_so(keys: dict[str, object], says: str) -> None:
     with pytest.raises(ssdlab.ConfigError, match=says):
         ssdlab.Simulator(set={"ftl.placement": "zones", "ftl.precondition.kind": "none", **keys})
+
+
+LOG = {"ftl.placement": "zones", "ftl.precondition.kind": "none", "device.overprovisioning": 0.3, "zones.log": "greedy"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ({"zones.log_spare": 0.0}, "the log needs three that its data do not fill"),
+        ({"zones.log_spare": 0.5, "zones.log_free": 4096}, "as many are never free; set it to"),
+        ({"zones.blocks": 12}, "a log needs four"),
+        ({"zones.max_open": 1}, "writes to two zones at a time"),
+        ({"host.queues": 2}, "for which it has one queue"),
+        ({"ftl.unmapped_read": "flash"}, "sends no read for them"),
+        ({"wear.endurance": 1000}, "no remedy for blocks that fail"),
+    ],
+)
+def test_what_a_log_does_not_go_with_says_so(keys: dict[str, object], says: str) -> None:
+    with pytest.raises(ssdlab.ConfigError, match=says):
+        ssdlab.Simulator(set={**LOG, "zones.log_spare": 0.3, **keys})
+
+
+def test_a_written_drive_with_zones_is_not_saved(tmp_path: Path) -> None:
+    with pytest.raises(ssdlab.UsageError, match="does not keep write pointers of zones"):
+        ssdlab.run(set={**LOG, "zones.log_spare": 0.3}, requests=10, save_state=tmp_path / "state")
+    assert not list(tmp_path.iterdir())
+
+
+def test_commands_of_zones_are_not_for_a_log(tmp_path: Path) -> None:
+    trace = tmp_path / "zones.csv"
+    trace.write_text("timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n9000,R,0,4096\n19000,zone-reset,0,4096\n")
+    result = ssdlab.run(set={**LOG, "zones.log_spare": 0.3, "workload.trace": str(trace)}).to_dict()
+    assert result["counters"]["zone_errors"] == 1
+    (remark,) = (remark for remark in result["remarks"] if remark["code"] == "zone-errors")
+    assert "a log of the host takes requests of any address" in remark["sentence"]
+
+
+def test_why_names_moves_of_a_log(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    keys = {**LOG, "zones.log_spare": 0.2, "ftl.precondition.kind": "fill", "workload.interarrival_us": 2_000}
+    ssdlab.run(set=keys, requests=3_000, slowest=100, out=tmp_path / "log")
+    assert "moves of a log of the host" in ssdlab_command("why", str(tmp_path / "log")).out

@@ -19,7 +19,7 @@ use std::time::Instant;
 use foresight::Foresight;
 pub use plan::{Control, Plan, Verify, WarmUp};
 pub use prepare::precondition;
-use prepare::save_state;
+use prepare::{not_of_zones, save_state};
 use senders::Senders;
 use ssdlab_base::error::{Error, Result};
 use ssdlab_base::request::{Request, RequestKind};
@@ -439,6 +439,9 @@ pub fn run(plan: &Plan, control: &Control) -> Result<RunResult> {
 /// Runs a plan like [`run`], but does not run flows alone.
 fn run_once(plan: &Plan, control: &Control) -> Result<RunResult> {
     memory::check(&plan.config, plan.verify != Verify::Off, Columns::BYTES)?;
+    if plan.save_state.is_some() {
+        not_of_zones(&plan.config)?;
+    }
     let exported = plan.config.exported_bytes()?;
     let mut flows = Flows::open(&plan.config.workload, exported, plan.seed, plan.requests, &control.caller)?;
     let mut simulation = Simulation::begun(plan, control, true)?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::plan::Verify;
-use super::prepare::{only_of_one_drive, save_state};
+use super::prepare::{not_of_zones, only_of_one_drive, save_state};
 use super::{Simulation, WarmingUp, trends};
 use ssdlab_base::caller::Caller;
 use ssdlab_base::error::{Error, Result};
@@ -45,6 +45,7 @@ impl Simulation {
     pub fn finish_and_save(self, out: &Path) -> Result<(RunResult, Result<()>)> {
         let config = self.plan.config.clone();
         only_of_one_drive(&config)?;
+        not_of_zones(&config)?;
         let (result, mut storage, now) = self.end()?;
         let saved = storage.come_to_rest(now).and_then(|_| save_state(&config, storage.drives()[0].ftl(), out, &Caller::default()));
         Ok((result, saved))

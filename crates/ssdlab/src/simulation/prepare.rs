@@ -40,6 +40,15 @@ pub(super) fn only_of_one_drive(config: &Config) -> Result<()> {
     Ok(())
 }
 
+/// Refuses to save a drive that a run has written, where zones have states and a log of the host its places.
+pub(super) fn not_of_zones(config: &Config) -> Result<()> {
+    if config.has_zones() {
+        let message = "the state of a drive does not keep write pointers of zones; save that of a prepared drive (`ssdlab precondition`)";
+        return Err(Error::Usage(message.into()));
+    }
+    Ok(())
+}
+
 pub(super) fn save_state(config: &Config, ftl: &Ftl, out: &Path, caller: &Caller) -> Result<()> {
     if ftl.has_failed_blocks() {
         return Err(Error::Usage(format!(

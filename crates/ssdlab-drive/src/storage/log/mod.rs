@@ -103,15 +103,15 @@ pub struct Log {
 }
 
 impl Log {
-    /// A log on `zones`, as configured. Zones that are full at the beginning have its data in order, as far as there are data.
+    /// A log on `zones`, as configured, which are all empty or all full. Full ones have its data in order.
     pub fn new(config: &Config, zones: Interface<Zones>) -> Self {
         let below = zones.lower();
         let (count, capacity) = (below.count(), below.capacity());
         let logical = config.log_units(u64::from(count) * u64::from(capacity)) as u32;
-        let full: Vec<bool> = (0..count).map(|zone| below.zone(zone).0 == State::Full).collect();
+        let filled = below.zone(0).0 == State::Full;
         Log {
             keys: config.zones.clone(),
-            space: Space::new(config.zones.log, capacity, logical, &full),
+            space: Space::new(config.zones.log, count, capacity, logical, filled),
             unit_bytes: below.page_bytes().into(),
             capacity,
             distance: (below.zone_bytes() / u64::from(below.page_bytes())) as u32,

@@ -9,9 +9,7 @@ impl Observed for Log {
     fn describe(&self) -> Option<String> {
         let (all, waiting, free) = (self.requests.len(), self.waiting.len(), self.space.free());
         let moves = if self.collects() { format!("it moves {} units", self.in_batch()) } else { "it moves nothing".into() };
-        Some(format!(
-            "log: {all} requests are outstanding, {waiting} wait for a free zone, of which there are {free}; {moves}"
-        ))
+        Some(format!("log: {all} requests are outstanding, {waiting} wait for a free zone, of which there are {free}; {moves}"))
     }
 
     fn check(&self) -> Result<(), String> {

@@ -59,10 +59,8 @@ pub struct Space {
 }
 
 impl Space {
-    /// A log of `logical` units on zones of `capacity` units, of which some are full and the others empty. If all are full, they have the data of the
-    /// logical units, in order; else there are no data yet.
-    pub fn new(by: LogVictim, capacity: u32, logical: u32, full: &[bool]) -> Self {
-        let (zones, filled) = (full.len() as u32, full.iter().all(|&full| full));
+    /// A log of `logical` units on `zones` zones of `capacity` units, which are empty; or with `filled` full, with the data of the logical units in order.
+    pub fn new(by: LogVictim, zones: u32, capacity: u32, logical: u32, filled: bool) -> Self {
         let at = |unit: u32, of: u32| if filled && unit < of { unit } else { NOWHERE };
         let valid = |zone: u32| if filled { logical.saturating_sub(zone * capacity).min(capacity) } else { 0 };
         Space {
@@ -71,8 +69,8 @@ impl Space {
             places: (0..logical).map(|unit| at(unit, logical)).collect(),
             owners: (0..zones * capacity).map(|unit| at(unit, logical)).collect(),
             valid: (0..zones).map(valid).collect(),
-            uses: full.iter().map(|&full| if full { Use::Full } else { Use::Free }).collect(),
-            free: (0..zones).filter(|&zone| !full[zone as usize]).collect(),
+            uses: vec![if filled { Use::Full } else { Use::Free }; zones as usize],
+            free: if filled { VecDeque::new() } else { (0..zones).collect() },
             open: [None; 2],
             closed: vec![0; zones as usize],
             under_way: vec![0; zones as usize],
@@ -225,12 +223,12 @@ mod tests {
 
     /// Four zones of four units, filled in order by eight logical units: two are full of newest data, two of none.
     fn filled(by: LogVictim) -> Space {
-        Space::new(by, 4, 8, &[true; 4])
+        Space::new(by, 4, 4, 8, true)
     }
 
     #[test]
     fn the_last_free_zone_is_kept_for_moves() {
-        let mut space = Space::new(LogVictim::Greedy, 4, 4, &[false; 3]);
+        let mut space = Space::new(LogVictim::Greedy, 3, 4, 4, false);
         assert_eq!(space.take(Writer::Host, 8), Some(Run { zone: 0, first: 0, units: 4 }));
         assert_eq!(space.take(Writer::Host, 1), Some(Run { zone: 1, first: 4, units: 1 }));
         assert_eq!(space.take(Writer::Host, 8), Some(Run { zone: 1, first: 5, units: 3 }));

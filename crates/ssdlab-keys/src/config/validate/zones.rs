@@ -94,7 +94,9 @@ fn log(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
     // One each is open for writes and for moves, and one is kept free.
     let spare = count.saturating_sub(units.div_ceil(zone));
     if count < 4 {
-        messages.push(format!("zones.log: the drive has {count} zones, and a log needs four; have more zones (zones.blocks, device.blocks_per_plane)"));
+        messages.push(format!(
+            "zones.log: the drive has {count} zones, and a log needs four; have more zones (zones.blocks, device.blocks_per_plane)"
+        ));
     } else if units == 0 || spare < 3 {
         let most = 1.0 - (count - 3) as f64 / count as f64;
         messages.push(format!(
@@ -117,7 +119,8 @@ fn log(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
         ));
     }
     if config.ftl.unmapped_read != UnmappedRead::Immediate {
-        messages.push("ftl.unmapped_read: the log knows which units hold no data, and sends no read for them; set it to \"immediate\"".into());
+        messages
+            .push("ftl.unmapped_read: the log knows which units hold no data, and sends no read for them; set it to \"immediate\"".into());
     }
     if zones.max_open < 2 {
         messages
