@@ -433,7 +433,7 @@ CONTEXTS: Mapping[str, Context] = {
         error="commands of a trace name zones by their addresses",
     ),
     "zones.log_spare": Context((0.4, 0.5, 0.6), base=LOGGED, trace=logged, requests=1_500),
-    "zones.log_free": Context((2, 3), base=LOGGED, trace=logged, requests=1_500),
+    "zones.log_free": Context((2, 3, 4), base={**LOGGED, "zones.log_spare": 0.75}, trace=logged, requests=1_500),
     "zones.log_batch": Context((1, 2, 64), base=LOGGED, trace=logged, requests=1_500),
     "zones.log_copy": Context((True, False), base=LOGGED, trace=logged, requests=1_500),
     "wear.endurance": wearing(0, 10, 20),

@@ -160,7 +160,7 @@ LOG = {"ftl.placement": "zones", "ftl.precondition.kind": "none", "device.overpr
     [
         ({"zones.log_spare": 0.0}, "the log needs three that its data do not fill"),
         ({"zones.log_spare": 0.5, "zones.log_free": 4096}, "as many are never free; set it to"),
-        ({"zones.blocks": 12}, "a log needs four"),
+        ({"zones.blocks": 250}, "a log needs four"),
         ({"zones.max_open": 1}, "writes to two zones at a time"),
         ({"host.queues": 2}, "for which it has one queue"),
         ({"ftl.unmapped_read": "flash"}, "sends no read for them"),
@@ -188,6 +188,7 @@ def test_commands_of_zones_are_not_for_a_log(tmp_path: Path) -> None:
 
 
 def test_why_names_moves_of_a_log(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
-    keys = {**LOG, "zones.log_spare": 0.2, "ftl.precondition.kind": "fill", "workload.interarrival_us": 2_000}
+    keys = {**LOG, "device.channels": 1, "device.blocks_per_plane": 40, "ftl.precondition.kind": "fill", "workload.interarrival_us": 2_000}
+    keys["zones.log_spare"] = 0.2
     ssdlab.run(set=keys, requests=3_000, slowest=100, out=tmp_path / "log")
     assert "moves of a log of the host" in ssdlab_command("why", str(tmp_path / "log")).out

@@ -152,6 +152,11 @@ class Counters(Section):
     jobs_set_off: int
     leveling_jobs: int
     leveling_moves: int
+    log_collections: int
+    log_fills: int
+    log_moved_units: int
+    log_waits: int
+    log_written_units: int
     lost_units: int
     misaligned_reads: int
     moves_put_aside: int
@@ -228,6 +233,11 @@ class Counters(Section):
     zone_appends: int
     zone_closes: int
     zone_errors: int
+    zone_errors_boundary: int
+    zone_errors_full: int
+    zone_errors_limit: int
+    zone_errors_pointer: int
+    zone_errors_state: int
     zone_finishes: int
     zone_padded_units: int
     zone_resets: int

@@ -504,10 +504,12 @@ fn settling_remedy(verdict: Verdict, cut: bool, result: &Value) -> String {
     };
     // Passes of a trace vary among themselves, however many of them are left out.
     let only_more = matches!(verdict, Verdict::TooShort { .. }) || replays(result) && count(result, "/warm_up/requests") > 0;
+    // It is prepared already, or has zones, which cannot be overwritten at random.
+    let cannot_be_prepared = |kind| matches!(kind, Some("steady" | "trace")) || has_zones(result);
     match result.pointer("/precondition/kind").and_then(Value::as_str) {
         Some("state") => format!("{more}, or save the state after a longer run."),
-        Some("steady" | "trace") if only_more => format!("{more}."),
-        Some("steady" | "trace") => format!("{without_beginning}, or {}.", uncapitalised(&more)),
+        kind if only_more && cannot_be_prepared(kind) => format!("{more}."),
+        kind if cannot_be_prepared(kind) => format!("{without_beginning}, or {}.", uncapitalised(&more)),
         _ if only_more => format!("{more}, or prepare the drive (ftl.precondition.kind = \"steady\")."),
         _ => format!("{without_beginning}, {}, or prepare the drive (ftl.precondition.kind = \"steady\").", uncapitalised(&more)),
     }
