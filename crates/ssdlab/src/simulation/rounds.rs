@@ -88,10 +88,17 @@ impl Simulation {
             if self.arrived == before {
                 return Ok(());
             }
-            if self.arrived > last {
+            if self.arrived > last && self.ends_by_time() {
                 return Err(self.takes_no_time());
             }
         }
+    }
+
+    /// The run has no number of requests after which it ends.
+    #[cold]
+    fn ends_by_time(&self) -> bool {
+        let workload = &self.plan.config.workload;
+        self.plan.requests.is_none() && (workload.run_s > 0.0 || !workload.flows.is_empty())
     }
 
     /// Takes in the requests that are known to arrive now.
