@@ -542,8 +542,9 @@ class Simulator:
 
         Physical pages are numbered drive-wide without gaps: page = block x pages per block + page in the block; block = plane x blocks per
         plane + block in the plane. Planes are counted die by die, dies chip by chip, chips channel by channel. The list has an entry for
-        every exported page, with zones for every page that can be written, so it is slow on a large drive. With `ftl.map_unit_bytes` all numbers are in mapping units: with k units per
-        page, the flash page is the number divided by k. With `ftl.parity_stripe` only pages that can hold data are counted.
+        every exported page, with zones for every page that can be written, so it is slow on a large drive. With `ftl.map_unit_bytes` all
+        numbers are in mapping units: with k units per page, the flash page is the number divided by k. With `ftl.parity_stripe` only pages
+        that can hold data are counted.
         """
         return self._core.mapping()
 
