@@ -50,7 +50,7 @@ def test_all_built_in_policies_are_in_the_contest() -> None:
     for name, kind, left_out in [
         ("Victim", "victim", ()),
         ("CachePolicy", "eviction", ("none",)),
-        ("Placement", "placement", ("handles", "custom")),
+        ("Placement", "placement", ("handles", "custom", "zones")),
     ]:
         known = {one["const"] for one in values[name]["oneOf"]}
         assert set(contests()[kind].entries) == known - set(left_out), name

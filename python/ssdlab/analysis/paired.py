@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ssdlab.analysis.logs import Logged, log_of
 from ssdlab.errors import UsageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from ssdlab.analysis.logs import Logged
 
 __all__ = ["paired", "paired_by_size", "same_requests"]
 
@@ -109,6 +110,8 @@ def _gain(before: pa.Table, after: pa.Table) -> pa.ChunkedArray:
 def _log(result: Logged) -> pa.Table:
     """The compared columns of a log, which has many more."""
     import pyarrow.compute as pc  # noqa: PLC0415
+
+    from ssdlab.analysis.logs import log_of  # noqa: PLC0415 (most runs read no log)
 
     table = log_of(result, ["kind", "offset_bytes", "size_bytes", "response_ns", "warm_up"])
     return table.set_column(0, "kind", pc.cast(table["kind"], "string"))  # a dictionary column in logs of earlier versions

@@ -20,7 +20,7 @@ pub(super) static FORMAT: Format = Format {
         time: Time::Open(TimeUnit::Us),
         address: Measure::BytesOrUnits,
         size: Measure::BytesOrUnits,
-        operations: "R, W, T = trim, F = flush, or words, those of zones among them",
+        operations: "R, W, T = trim, F = flush, or words",
     },
     event: Event::One,
     names_devices: true,

@@ -29,7 +29,7 @@ pub(super) static FORMAT: Format = Format {
         time: Time::Fixed(TimeUnit::Ns),
         address: Measure::Bytes,
         size: Measure::Bytes,
-        operations: "R, W, T = trim, F = flush, or words, those of zones among them",
+        operations: "R, W, T = trim, F = flush, or words",
     },
     event: Event::One,
     names_devices: true,
