@@ -18,7 +18,7 @@ impl Log {
         self.note_request(place);
         let has_order = request.kind != RequestKind::Flush && !request.kind.needs_zones();
         if has_order && self.units(&request).any(|unit| self.unsent.contains_key(&unit)) {
-            self.is_unsent(place);
+            self.queue_up(place);
         } else {
             self.serve(now, place);
         }
@@ -32,7 +32,7 @@ impl Log {
     }
 
     /// Later requests of its units wait until this one has been sent.
-    fn is_unsent(&mut self, place: u32) {
+    fn queue_up(&mut self, place: u32) {
         for unit in self.units(&self.requests[place].request) {
             let queue = self.unsent.entry(unit).or_default();
             self.requests[place].own.behind += u32::from(!queue.is_empty());
@@ -41,7 +41,7 @@ impl Log {
     }
 
     /// A request has been sent: the next ones of its units may follow.
-    fn is_sent(&mut self, place: u32) {
+    fn leave_queues(&mut self, place: u32) {
         for unit in self.units(&self.requests[place].request) {
             let std::collections::btree_map::Entry::Occupied(mut queue) = self.unsent.entry(unit) else { continue };
             if queue.get().front() != Some(&place) {
@@ -91,7 +91,7 @@ impl Log {
 
     /// All parts of a request have been sent.
     fn sent(&mut self, now: Ns, place: u32) {
-        self.is_sent(place);
+        self.leave_queues(place);
         if self.requests.part_ends(place) {
             let command = &mut self.requests[place];
             let status = command.times.status;
@@ -168,7 +168,7 @@ impl Log {
             return self.sent(now, place);
         }
         if self.unsent.get(&units.start).is_none_or(|queue| queue.front() != Some(&place)) {
-            self.is_unsent(place);
+            self.queue_up(place);
         }
         for unit in [first, last].into_iter().flatten() {
             let Some(at) = self.space.place(unit) else { continue };
