@@ -323,8 +323,8 @@ def is_whole(name: str, content: bytes) -> bool:
 
 
 GOING_ON = {"record.csv.state", "mine.runs.jsonl", *(f"mine.partial.{ending}" for ending in ("toml", "rows.json", "svg", "png"))}
-"""Files from which a command goes on: a drive keeps the state from which its recording starts, a calibration the runs that have ended, and what it
-has found so far."""
+"""Files from which a command goes on: a drive keeps the state from which its recording starts, a calibration the runs that have
+ended, and what it has found so far."""
 
 
 @dataclass(frozen=True)
