@@ -140,7 +140,8 @@ reasons! {
     /// A translation page with entries that are needed is not in memory (`ftl.map_cache_bytes`), or an earlier request of the same units
     /// waits for such a page.
     TranslationPage = "translation_page" in Mapping,
-    /// An earlier command on the same zone is not over: a finish or a reset, or what that waits for (`zones`).
+    /// A finish or a reset of the zone has not ended (`zones`). In a log of the host (`zones.log`): no zone is free for a write, or an earlier request
+    /// of the same mapping unit has not been sent.
     Zone = "zone" in HostQueue,
 }
 

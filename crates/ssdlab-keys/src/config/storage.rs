@@ -224,14 +224,14 @@ impl Array {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RebuildReads {
-    /// None.
+    /// No read is replaced.
     Off,
-    /// Those that the drive refuses, since they would wait for GC. The reads in their place wait, if need be.
+    /// A read that would wait for GC is refused by its drive and replaced by reads of all other drives, which may wait for GC.
     Refused,
-    /// Those that the drive refuses, unless other drives would refuse reads in their place, too, and the time for which GC remains busy is
-    /// no shorter there.
+    /// A read that would wait for GC is refused by its drive and replaced by reads of all other drives, unless one of these would be refused, too, and
+    /// GC of that drive remains busy for as long or longer.
     Shortest,
-    /// All reads of the drive whose window it is (`window_us`).
+    /// Every read of the drive whose window it is (`array.window_us`) is replaced by reads of all other drives.
     Window,
 }
 

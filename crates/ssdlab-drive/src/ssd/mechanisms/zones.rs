@@ -30,7 +30,7 @@ impl Ssd {
         all
     }
 
-    /// The counters, for those of zones.
+    /// The counters of the drive, to which its zones add.
     pub fn counters_of_zones(&mut self) -> &mut Counters {
         self.probes.count()
     }

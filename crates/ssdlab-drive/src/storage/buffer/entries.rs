@@ -173,7 +173,7 @@ impl Entries {
         &self.destinations[number as usize]
     }
 
-    /// Entries of a class, of so many, wait for a program or are being programmed.
+    /// Whether entries of a write class wait for a program or are being programmed. `classes`: number of write classes.
     pub(super) fn any_of_class(&self, class: u32, classes: u32) -> bool {
         self.destinations.iter().skip(class as usize).step_by(classes as usize).any(|to| to.waiting + to.sent > 0)
     }

@@ -38,16 +38,16 @@ use ssdlab_result::timeline::{Cause, Origin};
 /// State of an outstanding request; its parts are the requests to the zones.
 #[derive(Clone, Copy, Debug)]
 struct Command {
-    /// Latency parts until `since`, the beginning of its present wait.
+    /// Latency parts of the request until `since`, when its present wait began.
     before: Times,
     since: Ns,
-    /// Number of requests that came in before.
+    /// Number of requests that came in before this one.
     number: u64,
-    /// Number of its units for which earlier requests have not been sent.
+    /// Number of mapping units of the request of which earlier requests have not been sent to the zones.
     behind: u32,
-    /// Reads of units of which it writes a part that have not ended.
+    /// Number of reads, of mapping units of which the request writes a part, that have not ended.
     fills: u32,
-    /// The next logical unit that it writes.
+    /// The next mapping unit of a write to be sent to a zone.
     next: u32,
 }
 
@@ -137,7 +137,7 @@ impl Log {
         self.moves_replace = true;
     }
 
-    /// The zones below.
+    /// The zones to which the log writes.
     pub fn zones(&self) -> &Zones {
         self.zones.lower()
     }

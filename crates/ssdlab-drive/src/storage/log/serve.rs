@@ -31,7 +31,7 @@ impl Log {
         (request.offset / self.unit_bytes) as u32..end.div_ceil(self.unit_bytes) as u32
     }
 
-    /// Later requests of its units wait until this one has been sent.
+    /// A request joins the queue of each of its mapping units: later requests of these wait until it has been sent.
     fn queue_up(&mut self, place: u32) {
         for unit in self.units(&self.requests[place].request) {
             let queue = self.unsent.entry(unit).or_default();
@@ -40,7 +40,7 @@ impl Log {
         }
     }
 
-    /// A request has been sent: the next ones of its units may follow.
+    /// A request that has been sent leaves the queues of its mapping units: the next requests there may follow.
     fn leave_queues(&mut self, place: u32) {
         for unit in self.units(&self.requests[place].request) {
             let std::collections::btree_map::Entry::Occupied(mut queue) = self.unsent.entry(unit) else { continue };

@@ -101,11 +101,11 @@ pub struct Zones {
     /// Commands that wait for an earlier one on their zone, oldest first, and by zone their number.
     held: VecDeque<u32>,
     held_by_zone: Vec<u32>,
-    /// First bytes of copies that have not come in, each with those of its units.
+    /// Copies that have not come in: the byte to which each copies, and the first byte of each mapping unit that it reads.
     to_copy: VecDeque<(u64, Vec<u64>)>,
     /// Resets that wait for writes or programs.
     resets: Vec<u32>,
-    /// Commands that end after a time, first that which ends first.
+    /// Commands that the controller serves until a time, in the order of these times.
     ending: VecDeque<(Ns, u32)>,
     /// The drive has got a request since `settle` last returned.
     passed: bool,
