@@ -410,13 +410,6 @@ impl Ftl {
         self.streams.of_moves().contains(&self.pools[pool.index()].host_stream(class))
     }
 
-    /// Pages left in the open blocks that page moves fill.
-    #[inline(always)]
-    pub fn room_of_moves(&self, pool: PoolId) -> u32 {
-        let (state, pages) = (&self.pools[pool.index()], self.geometry.units_per_block.get());
-        (0..self.streams.move_classes).map(|class| pages - state.moves(class).next_page).sum()
-    }
-
     /// The pool's host frontier for this class is full.
     #[inline]
     fn frontier_full(&self, pool: PoolId, class: Class) -> bool {
@@ -521,7 +514,7 @@ impl Ftl {
     }
 
     /// Pages (mapping units) left in the open blocks that page moves fill in a pool, also in those that its superblocks have for them.
-    pub fn open_to_moves(&self, pool: PoolId) -> u32 {
+    pub fn room_of_moves(&self, pool: PoolId) -> u32 {
         (0..self.streams.move_classes).map(|class| self.room_of_stream(pool, self.streams.moves + class)).sum()
     }
 

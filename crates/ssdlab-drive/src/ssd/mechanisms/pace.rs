@@ -165,7 +165,7 @@ fn share(ssd: &Ssd, lead: PoolId, class: Class) -> i64 {
     for part in ssd.group_of(lead) {
         pools += 1;
         open += i64::from(ssd.ftl.room_of_host(part, class));
-        of_moves += i64::from(ssd.ftl.open_to_moves(part));
+        of_moves += i64::from(ssd.ftl.room_of_moves(part));
     }
     let rate = pace.rate(ahead);
     let free = ssd.ftl.free_above_reserve(lead) - i64::from(accepted::blocks_kept(ssd, lead));
