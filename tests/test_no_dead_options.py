@@ -161,6 +161,9 @@ TALL: Mapping[str, Value] = {
 STRIPED: Mapping[str, Value] = {**DRIVE, "array.level": "rais5", "array.drives": 4, "array.stripe_kb": 8}
 """Four drives with parity."""
 
+REPLACED: Mapping[str, Value] = {**STRIPED, "array.degraded": 1, "ftl.precondition.kind": "fill"}
+"""Four drives with parity, one of them new, if it is rebuilt."""
+
 IN_TURN: Mapping[str, Value] = {**STRIPED, "device.overprovisioning": 0.5, "gc.soft": 4}
 """Drives that collect long before they must."""
 
@@ -588,6 +591,8 @@ CONTEXTS: Mapping[str, Context] = {
     "array.drives": Context((3, 4, 5), base=STRIPED),
     "array.stripe_kb": Context((4, 8, 64), base=STRIPED),
     "array.degraded": Context((0, 1, 2), base=STRIPED),
+    "array.rebuild_stripes": Context((0, 1, 4), base=REPLACED),
+    "array.rebuild_bytes_per_us": Context((0, 2, 4), base={**REPLACED, "array.rebuild_stripes": 1}),
     "array.rebuild_reads": Context(("off", "refused", "shortest", "window"), base={**STRIPED, "array.window_us": 2_000}, trace=overload),
     "array.window_us": Context((0, 1_000, 2_000), base=IN_TURN, trace=overload),
     "array.window_tail_us": Context((0, 4_000, 7_900), base={**IN_TURN, "array.window_us": 8_000}, trace=overload),

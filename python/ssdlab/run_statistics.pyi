@@ -30,6 +30,11 @@ class Array(Section):
     refused_reads: int
     rebuilt_pages: int
     shortest_waits: int
+    rebuilt_stripes: int
+    empty_stripes: int
+    left_stripes: int
+    rebuild: int
+    rebuild_ns: int
     row_waits: int
 
 class Bandwidth(Section):

@@ -85,7 +85,7 @@ struct Fake {
 }
 
 /// When, what, first page and pages; bytes of a page are left away where a request is of whole pages.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Sent(u64, &'static str, u64, u64);
 
 impl Fake {
@@ -669,6 +669,77 @@ fn what_a_cache_above_an_array_sees() {
     assert_eq!([0, 1, 2, 3].map(|drive| array.in_gc(drive, 0)), [false, false, true, false]);
 }
 
+/// An array whose drive 0 was replaced; `rate`: bytes per us that go to the new one at most, 0 for any.
+fn replaced(stripes: u32, rate: f64) -> Config {
+    let mut config = without(rais5(3, 1), 0);
+    (config.array.rebuild_stripes, config.array.rebuild_bytes_per_us) = (stripes, rate);
+    config
+}
+
+fn one(at: u64, kind: &'static str, page: u64) -> Sent {
+    Sent(at, kind, page, 1)
+}
+
+/// Rows 0 1 P / 3 P 2 / P 4 5 / 6 7 P. Row 0 is rebuilt from 0 to 400: page 0, requested at 50, waits for it. Page 3 is read at 60 from the others, and
+/// written at 70, from page 2 and the new content: until 470 its row cannot be rebuilt, which takes until 870. Page 4, written at 900, waits while row
+/// 2 is rebuilt, until 1,270; then its parity is on the new drive, and made from page 5. Rows 8 on hold no data.
+#[test]
+fn a_new_drive_is_rebuilt_beside_requests() {
+    let mut bench = Bench::new(&replaced(1, 0.0));
+    let sent = bench.play(&[read(50, 0), read(60, 3), write(70, 3), write(900, 4)]);
+    let row = |row: u64| 1_270 + 400 * (row - 3);
+    let later = |kind: &'static str, by: u64| (4..8).map(move |page| one(row(page) + by, kind, page));
+    let own = [one(100, "write", 0), one(400, "read", 0), one(570, "write", 1), one(970, "write", 2), one(1_370, "write", 3)];
+    // The update of row 2 and the rebuild of row 3 write at 1,370.
+    let own = own.into_iter().chain(later("write", 100)).chain([one(1_370, "write", 2)]).collect::<BTreeSet<_>>();
+    assert_eq!(sent[0].iter().cloned().collect::<BTreeSet<_>>(), own);
+    let first = [one(0, "read", 0), one(60, "read", 1), one(170, "write", 1), one(470, "read", 1), one(870, "read", 2)];
+    let first = first.into_iter().chain([one(1_270, "read", 3), one(1_370, "write", 2)]).chain(later("read", 0));
+    assert_eq!(sent[1].iter().cloned().collect::<BTreeSet<_>>(), first.collect());
+    let second = [one(0, "read", 0), one(60, "read", 1), one(70, "read", 1), one(470, "read", 1), one(870, "read", 2)];
+    let second = second.into_iter().chain([one(1_270, "read", 3), one(1_270, "read", 2)]).chain(later("read", 0));
+    assert_eq!(sent[2].iter().cloned().collect::<BTreeSet<_>>(), second.collect());
+    let ends: Vec<u64> = bench.done.iter().map(|completion| completion.completed_ns).collect();
+    assert_eq!(ends, [500, 160, 470, 1_670]);
+    let ArrayResult { rebuilt_stripes, empty_stripes, left_stripes, rebuild_ns, degraded_reads, row_waits, .. } =
+        bench.array.result().clone();
+    assert_eq!((rebuilt_stripes, empty_stripes, left_stripes, rebuild_ns), (8, 8, 0, row(7) + 400));
+    assert_eq!((degraded_reads, row_waits), (1, 2));
+}
+
+/// A row begins every 1,000 ns. At 3,500 rows 0 to 3 are rebuilt. Pages 6 and 9 lie together on the new drive, which has only the first of them.
+/// Rows from 8 on hold no data: that is looked up when the first of them may begin.
+#[test]
+fn a_rebuild_keeps_to_its_rate() {
+    let mut bench = Bench::new(&replaced(2, 4_096.0));
+    let sent = bench.play(&[pages(read(3_500, 6), 4)]);
+    let writes: Vec<Sent> = (0..8).map(|row| one(1_000 * row + 100, "write", row)).collect();
+    let of = |drive: usize, kind: &str| sent[drive].iter().filter(|sent| sent.1 == kind).cloned().collect::<Vec<_>>();
+    assert_eq!((of(0, "write"), of(0, "read")), (writes, vec![one(3_500, "read", 3)]));
+    // Page 7 and, in place of page 9, the page beside it; page 8 beside that.
+    let host = |drive: usize| of(drive, "read").into_iter().filter(|sent| sent.0 == 3_500).collect::<Vec<_>>();
+    assert_eq!(
+        (host(1), host(2)),
+        (vec![one(3_500, "read", 4), one(3_500, "read", 3)], vec![one(3_500, "read", 4), one(3_500, "read", 4)])
+    );
+    assert_eq!((bench.array.result().rebuild_ns, bench.array.result().degraded_reads), (8_000, 1));
+}
+
+/// Rows are rebuilt two at a time, from 0, 400 and 800 on. Row 4 (9 P 8) is being updated from 790 on: parity is read with page 8, and both are
+/// written until 1,190. So it is rebuilt until 1,590, and row 5 (P 10 11), written at 1,200, keeps its lock until then: page 10, to be written at 1,300,
+/// waits. Row 6 begins then, too.
+#[test]
+fn rebuilt_stripes_end_in_order() {
+    let mut bench = Bench::new(&replaced(2, 0.0));
+    let sent = bench.play(&[write(790, 8), write(1_300, 10)]);
+    let writes = [(100, 0), (100, 1), (500, 2), (500, 3), (900, 5), (1_290, 4), (1_690, 5), (1_690, 6), (1_690, 7)];
+    let of_new: BTreeSet<Sent> = writes.into_iter().map(|(at, page)| one(at, "write", page)).collect();
+    assert_eq!(sent[0].iter().cloned().collect::<BTreeSet<_>>(), of_new);
+    let ends: Vec<u64> = bench.done.iter().map(|completion| completion.completed_ns).collect();
+    assert_eq!(ends, [1_190, 1_990]);
+    assert_eq!((bench.array.result().rebuild_ns, bench.array.result().row_waits), (1_990, 1));
+}
+
 // ---------------------------------------------------------------------------------------------------------------------------------------
 // Drives.
 
@@ -1146,6 +1217,84 @@ fn random_arrays_with_caches_keep_every_invariant() {
     if is_full() {
         assert!(tally.values().all(|&count| count > 100), "{tally:?}");
     }
+}
+
+/// A random array with or without caches, one of whose drives was replaced.
+fn drawn_with_a_new_drive(case: u64) -> (Config, Vec<Request>) {
+    let (mut config, mut requests) = if case.is_multiple_of(2) { drawn(case) } else { drawn_with_cache(case) };
+    let mut rng = Rng::new(case, "a new drive");
+    let array = &mut config.array;
+    (array.level, array.drives) = (ArrayLevel::Rais5, array.drives.max(3));
+    (array.rebuild_reads, array.window_us) = (RebuildReads::Off, 0);
+    array.degraded = Some(rng.below(array.drives.into()) as u32);
+    array.rebuild_stripes = pick(&mut rng, &[1, 2, 5, 1_000]);
+    array.rebuild_bytes_per_us = pick(&mut rng, &[0.0, 0.0, 5.0, 50.0, 1_000.0]);
+    config.wear = Default::default();
+    let exported = config.exported_bytes().expect("a valid configuration");
+    requests.retain(|request| request.offset + request.length <= exported);
+    (config, requests)
+}
+
+/// Plays an array until its new drive is rebuilt. Every read, parity and content is checked on the way; at the end the new drive has all that the
+/// array holds.
+fn rebuild_all(config: &Config, requests: &[Request], planted: Option<PlantedInArray>) -> Result<Tally, String> {
+    let plan = Plan { seed: 7, verify: Verify::Every, ..plan(config.clone()) };
+    let mut simulation = Simulation::new(&plan, &Control::default()).map_err(|e| e.to_string())?;
+    planted.into_iter().for_each(|defect| simulation.storage_mut().plant_in_array(defect));
+    let new = config.array.degraded.expect("a drive has failed") as usize;
+    let held = |simulation: &Simulation, drive: usize| simulation.storage().drives()[drive].ftl().host_pages();
+    if held(&simulation, new) > 0 {
+        return Err("the new drive holds data before the run".into());
+    }
+    for request in requests {
+        simulation.submit(*request).map_err(|e| e.to_string())?;
+    }
+    simulation.run_to_idle().map_err(|e| e.to_string())?;
+    simulation.run_until(simulation.now() + 60_000_000_000).map_err(|e| e.to_string())?;
+    simulation.storage().check().map_err(|e| e.to_string())?;
+    let array = simulation.storage().stats(simulation.now()).array.expect("there is an array");
+    let stripes = config.array.exported_bytes(Capacity::of(config).expect("valid").exported_bytes())
+        / (config.array.unit_bytes() * u64::from(config.array.data_units()));
+    if array.left_stripes > 0
+        || array.rebuilt_stripes + array.empty_stripes != stripes
+        || (array.rebuild_ns == 0) != (array.rebuilt_stripes == 0)
+    {
+        return Err(format!("of {stripes} stripes {array:?}"));
+    }
+    let after_reads = simulation.storage().drives()[new].counters().host_reads;
+    let result = simulation.finish().map_err(|e| e.to_string())?;
+    if result.requests.total() != requests.len() as u64 {
+        return Err(format!("{} of {} requests were completed", result.requests.total(), requests.len()));
+    }
+    let tally = [
+        ("rebuilt_stripes", array.rebuilt_stripes),
+        ("empty_stripes", array.empty_stripes),
+        ("degraded_reads", array.degraded_reads),
+        ("row_waits", array.row_waits),
+        ("reads of the new drive", after_reads),
+        ("jobs", result.gc.jobs),
+    ];
+    Ok(tally.map(|(name, count)| (name.to_string(), count)).into())
+}
+
+#[test]
+fn random_new_drives_get_all_data() {
+    let play = |planted| {
+        move |case| {
+            let (config, requests) = drawn_with_a_new_drive(case);
+            if ssdlab::config::validate(&config).is_err() {
+                return Ok(Tally::new());
+            }
+            rebuild_all(&config, &requests, planted)
+        }
+    };
+    let tally = Cases::asked_for(CASES).run(play(None)).unwrap_or_else(|failure| panic!("{failure:?}"));
+    println!("{tally:?}");
+    if is_full() {
+        assert!(tally.values().all(|&count| count > 100), "{tally:?}");
+    }
+    let failure = Cases::up_to(CASES).run(play(Some(PlantedInArray::RebuildsWithoutOne))).expect_err("the planted defect is found");
+    assert!(failure.reason.contains("has not been read"), "{failure:?}");
 }
 
 /// Plays an array whose drives collect in windows, microsecond by microsecond, in each of which a window is open or not. Outside its window a drive

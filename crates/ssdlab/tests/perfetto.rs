@@ -437,6 +437,7 @@ fn random_storage(rng: &mut Rng) -> Config {
         config.array.stripe_kb = ((1 + rng.below(4)).min(pages) * u64::from(config.device.page_bytes)) as f64 / 1024.0;
         if level == ArrayLevel::Rais5 && rng.chance(0.4) {
             config.array.degraded = Some(rng.below(config.array.drives.into()) as u32);
+            config.array.rebuild_stripes = u32::from(config.array.drives > 3);
         }
     }
     config
@@ -490,6 +491,7 @@ fn random_case(case: u64) -> Result<Tally, String> {
         ("update", made("update")),
         ("parity", made("parity")),
         ("degraded", made("degraded")),
+        ("rebuild", made("rebuild")),
     ];
     Ok(seen.into_iter().map(|(name, seen)| (name.to_string(), u64::from(seen))).collect())
 }

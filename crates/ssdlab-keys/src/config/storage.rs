@@ -155,6 +155,13 @@ pub struct Array {
     /// For `level = "rais5"`: number of the failed drive, from 0. Absent: no drive has failed.
     #[schemars(range(min = 0, max = 63))]
     pub degraded: Option<u32>,
+    /// For `degraded`: a new drive without data is in its place from the beginning of the run on, and its part of so many stripes is rebuilt at a
+    /// time, beside the requests of the host. 0: the failed drive is not replaced.
+    #[schemars(range(min = 0, max = 1024))]
+    pub rebuild_stripes: u32,
+    /// For `rebuild_stripes` above 0: highest rate at which the new drive is written, bytes per us (MB/s). 0: as fast as the drives can.
+    #[schemars(range(min = 0.0, max = 1000000.0))]
+    pub rebuild_bytes_per_us: f64,
     /// For `level = "rais5"`: which reads of a drive are replaced by reads of all others, from which the data are computed, so that they do
     /// not wait for GC.
     pub rebuild_reads: RebuildReads,
@@ -177,6 +184,8 @@ impl Default for Array {
             drives: 4,
             stripe_kb: 64.0,
             degraded: None,
+            rebuild_stripes: 0,
+            rebuild_bytes_per_us: 0.0,
             rebuild_reads: RebuildReads::Off,
             window_us: 0,
             window_tail_us: 0,
@@ -190,6 +199,11 @@ impl Array {
     /// Size of a stripe unit, bytes.
     pub fn unit_bytes(&self) -> u64 {
         (self.stripe_kb * 1024.0) as u64
+    }
+
+    /// A drive of the array has failed, and a new one is in its place.
+    pub fn replaces(&self, drive: u32) -> bool {
+        self.rebuild_stripes > 0 && self.degraded == Some(drive)
     }
 
     /// Number of drives that are simulated; 1 without an array.

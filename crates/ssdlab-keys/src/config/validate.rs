@@ -328,6 +328,7 @@ fn array(config: &Config, messages: &mut Vec<String>) {
         let most = array.drives - 1;
         messages.push(format!("array.degraded = {failed}: must be a drive of a rais5 array, 0 to {most}; or leave it out"));
     }
+    rebuild(config, messages);
     windows(config, messages);
     if array.level == ArrayLevel::None {
         return;
@@ -351,6 +352,27 @@ fn array(config: &Config, messages: &mut Vec<String>) {
     } else if pages > u64::from(u32::MAX) {
         let most = u32::MAX;
         messages.push(format!("array.drives = {}: {pages} pages are too many; at most {most} can be simulated", array.drives));
+    }
+}
+
+/// Checks the needs of a drive that replaces a failed one.
+fn rebuild(config: &Config, messages: &mut Vec<String>) {
+    let array = &config.array;
+    if array.rebuild_bytes_per_us > 0.0 && array.rebuild_stripes == 0 {
+        let rate = array.rebuild_bytes_per_us;
+        messages.push(format!("array.rebuild_bytes_per_us = {rate}: no drive is rebuilt; set array.rebuild_stripes, or leave it out"));
+    }
+    if array.rebuild_stripes == 0 {
+        return;
+    }
+    let key = format!("array.rebuild_stripes = {}", array.rebuild_stripes);
+    if array.degraded.is_none() {
+        messages.push(format!("{key}: no drive has failed that could be replaced; set array.degraded, or leave it out"));
+    }
+    if config.wear.is_on() {
+        messages.push(format!(
+            "{key}: places on drives whose blocks can fail are not kept for a rebuild yet; leave it out, or the keys of wear"
+        ));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use ssdlab_base::units::Ns;
 
 /// Statistics of an array of drives during the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -39,6 +40,18 @@ pub struct ArrayResult {
     /// Number of refused reads in whose place other drives would have refused reads, too: the array waited for the shorter of both.
     #[schemars(extend("unit" = "count"))]
     pub shortest_waits: u64,
+    /// Number of stripes whose part on the failed drive was rebuilt on the drive in its place.
+    #[schemars(extend("unit" = "count"))]
+    pub rebuilt_stripes: u64,
+    /// Number of stripes that needed no rebuild, as they held no data.
+    #[schemars(extend("unit" = "count"))]
+    pub empty_stripes: u64,
+    /// Number of stripes that were still to be rebuilt at the end of the run.
+    #[schemars(extend("unit" = "count"))]
+    pub left_stripes: u32,
+    /// When the last stripe was rebuilt, ns after the beginning; 0 if that was not reached, or no drive is replaced.
+    #[schemars(extend("unit" = "ns"))]
+    pub rebuild_ns: Ns,
     /// Number of parts of requests (writes to a stripe, reads, trims) that waited for the lock of their stripe.
     #[schemars(extend("unit" = "count"))]
     pub row_waits: u64,
@@ -58,6 +71,8 @@ impl ArrayResult {
             refused_reads: self.refused_reads - before.refused_reads,
             rebuilt_pages: self.rebuilt_pages - before.rebuilt_pages,
             shortest_waits: self.shortest_waits - before.shortest_waits,
+            rebuilt_stripes: self.rebuilt_stripes - before.rebuilt_stripes,
+            empty_stripes: self.empty_stripes - before.empty_stripes,
             row_waits: self.row_waits - before.row_waits,
             ..self
         }

@@ -30,6 +30,8 @@ pub enum Cause {
     MapUpdate,
     /// Another drive is read in place of one that has failed, or collects.
     Degraded,
+    /// A unit of a failed drive is rebuilt on the drive in its place.
+    Rebuild,
     /// A log of the host moves data, or resets a zone.
     LogMove,
 }
@@ -43,7 +45,7 @@ impl Cause {
             Cause::Drain | Cause::Fill => "buffer",
             Cause::MapRead | Cause::MapWrite | Cause::MapUpdate => "mapping",
             Cause::LogMove => "log",
-            Cause::Update | Cause::Parity | Cause::Degraded => "array",
+            Cause::Update | Cause::Parity | Cause::Degraded | Cause::Rebuild => "array",
         }
     }
 
@@ -62,6 +64,7 @@ impl Cause {
             Cause::MapWrite => Some("map_write"),
             Cause::MapUpdate => Some("map_update"),
             Cause::Degraded => Some("degraded"),
+            Cause::Rebuild => Some("rebuild"),
             Cause::LogMove => Some("log_move"),
         }
     }

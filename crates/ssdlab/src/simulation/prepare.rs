@@ -95,17 +95,19 @@ pub(super) fn prepare(plan: &Plan, control: &Control) -> Result<(Vec<Ftl>, Preco
                 control.expected.store(expected, Ordering::Relaxed);
                 control.caller.check()
             };
-            precondition::prepare(
-                &plan.config,
-                ranges.as_deref(),
-                Own { victim: victim.as_ref(), placement: placement.as_ref() },
-                seed,
-                &watch,
-            )
+            let of_drive = if plan.config.array.replaces(drive) { &without_data(&plan.config) } else { &plan.config };
+            precondition::prepare(of_drive, ranges.as_deref(), Own { victim: victim.as_ref(), placement: placement.as_ref() }, seed, &watch)
         })
         .collect::<Result<_>>()?;
     let (ftls, reports): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
     settle::replay(plan, (ftls, PreconditionReport::of_all(&reports)), control)
+}
+
+/// The configuration by which a new drive of an array is prepared: it holds no data.
+fn without_data(config: &Config) -> Config {
+    let mut config = config.clone();
+    config.ftl.precondition.kind = PreconditionKind::None;
+    config
 }
 
 pub(super) fn load_state(config: &Config, path: &Path) -> Result<Ftl> {

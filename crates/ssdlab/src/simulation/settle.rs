@@ -119,7 +119,9 @@ fn of_preparation(error: Error, key: &str, remedy: &str) -> Error {
 
 /// The plan of a simulation of which only the drives are kept: without warm-up, series and files.
 fn quiet(plan: &Plan) -> Plan {
-    let config = Config { wear: Wear::default(), ..plan.config.clone() };
+    let mut config = Config { wear: Wear::default(), ..plan.config.clone() };
+    // A failed drive is replaced when the run begins.
+    (config.array.rebuild_stripes, config.array.rebuild_bytes_per_us) = (0, 0.0);
     Plan {
         config,
         requests: None,

@@ -147,6 +147,10 @@ OTHERS: Mapping[str, tuple[Place, ...]] = {
         Place("reads refused for GC", "array.refused_reads", "count"),
         Place("pages read around GC", "array.rebuilt_pages", "count"),
         Place("refused reads that waited for the shortest GC", "array.shortest_waits", "count"),
+        Place("stripes rebuilt", "array.rebuilt_stripes", "count"),
+        Place("stripes without data", "array.empty_stripes", "count"),
+        Place("stripes left to rebuild", "array.left_stripes", "count"),
+        Place("rebuilt after", "array.rebuild_ns", "ns"),
         Place("waits for a stripe lock", "array.row_waits", "count"),
     ),
 }

@@ -505,9 +505,15 @@ def _array(result: RunData) -> list[RenderableType]:
         "degraded_reads": "degraded reads",
         "refused_reads": "reads refused for GC",
         "rebuilt_pages": "pages read around GC",
+        "shortest_waits": "of these that waited for the shortest GC",
+        "rebuilt_stripes": "stripes rebuilt",
+        "empty_stripes": "without data",
+        "left_stripes": "still to rebuild",
         "row_waits": "waits for a stripe lock",
     }
     counts = [f"{array[key]:,} {name}" for key, name in names.items() if array.get(key)]
+    if array.get("rebuild_ns"):
+        counts.append(f"rebuilt after {array['rebuild_ns'] / 1e9:.3g} s")
     return [Text(f"Array: {array['level']} of {array['drives']} drives{''.join(f', {count}' for count in counts)}")]
 
 

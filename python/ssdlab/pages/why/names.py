@@ -52,6 +52,7 @@ CAUSES = {
     "map_write": "a changed translation page",
     "map_update": "a translation page after GC",
     "degraded": "a drive that is not read",
+    "rebuild": "the rebuild of a drive",
     "log_move": "moves of a log of the host",
 }
 """What a request to a drive is for, by its cause."""

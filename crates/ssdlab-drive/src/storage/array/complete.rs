@@ -29,7 +29,7 @@ impl<D: Store> Array<D> {
     fn update(&self, place: u32) -> Update {
         match self.locks.get(place).work {
             Work::Update(update) => update,
-            work => unreachable!("{work:?} has no phases"),
+            work => unreachable!("{work:?} is no update"),
         }
     }
 
@@ -50,7 +50,8 @@ impl<D: Store> Array<D> {
     fn send_columns(&mut self, now: Ns, place: u32, kind: RequestKind) {
         let (update, layout) = (self.update(place), self.layout);
         for unit in 0..=layout.data_units() {
-            if layout.failed == Some(layout.drive_in_stripe(update.stripe, unit)) || self.is_left_out(kind, unit, &update) {
+            if layout.failed_in(update.stripe) == Some(layout.drive_in_stripe(update.stripe, unit)) || self.is_left_out(kind, unit, &update)
+            {
                 continue;
             }
             let mut rank = 0;
@@ -132,6 +133,7 @@ impl<D: Store> Array<D> {
                 self.request_part_done(now, place);
             }
             Owner::Update(place) => self.update_request_done(now, place, (now, drive_request.place, completion.times)),
+            Owner::Rebuild(place) => self.rebuild_request_done(now, place),
         }
     }
 
@@ -168,10 +170,11 @@ impl<D: Store> Array<D> {
     }
 
     /// Sends the operations that wait for a released stripe, up to the next update, which then holds the lock.
-    fn stripe_is_free(&mut self, now: Ns, stripe: u32) {
+    pub(super) fn stripe_is_free(&mut self, now: Ns, stripe: u32) {
         while let Some((place, op)) = self.locks.next(stripe) {
             match op.work {
                 Work::Update(_) => return self.begin_update(now, place),
+                Work::Replacement => return self.begin_to_rebuild(now, place),
                 Work::Read { drive, start, end } => self.read_in_turn(now, op.request, UnitRead { stripe, drive, run: Run { start, end } }),
                 Work::Rebuild { drive, start, end } => self.rebuild(now, op.request, drive, Run { start, end }),
                 Work::Trim => self.trim_at_once(now, op.request, stripe, stripe + 1),

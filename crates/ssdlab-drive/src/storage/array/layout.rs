@@ -13,6 +13,10 @@ pub struct Layout {
     pub parity: bool,
     /// The failed drive, if one has failed.
     pub failed: Option<u32>,
+    /// A new drive is in the place of the failed one.
+    pub replaced: bool,
+    /// Number of stripes, from the first on, whose unit the new drive has.
+    pub rebuilt: u32,
     /// Number of stripes.
     pub stripes: u32,
     /// Number of pages in a unit.
@@ -29,6 +33,8 @@ impl Layout {
             drives: array.drives,
             parity: array.level == ArrayLevel::Rais5,
             failed: array.degraded,
+            replaced: array.rebuild_stripes > 0,
+            rebuilt: 0,
             stripes: drive_pages / unit_pages,
             unit_pages,
             page_bytes,
@@ -85,7 +91,7 @@ impl Layout {
         let unit = page / self.unit_pages;
         let stripe = unit / self.data_units();
         let on_drive = stripe * self.unit_pages + page % self.unit_pages;
-        let (drives, failed) = ([Some(self.drive_of(unit)), self.parity_drive(stripe)], self.failed);
+        let (drives, failed) = ([Some(self.drive_of(unit)), self.parity_drive(stripe)], self.failed_in(stripe));
         drives.into_iter().flatten().filter(move |&drive| Some(drive) != failed).map(move |drive| (drive, on_drive))
     }
 
@@ -97,21 +103,27 @@ impl Layout {
         }
     }
 
-    /// The failed drive holds the parity of this stripe.
+    /// The drive whose unit of this stripe is lost: the failed one, until the unit is on the new drive.
+    #[inline]
+    pub fn failed_in(&self, stripe: u32) -> Option<u32> {
+        self.failed.filter(|_| stripe >= self.rebuilt)
+    }
+
+    /// The parity of this stripe is lost.
     #[inline]
     pub fn parity_failed(&self, stripe: u32) -> bool {
-        self.failed.is_some() && self.failed == self.parity_drive(stripe)
+        self.failed_in(stripe).is_some_and(|failed| self.parity_drive(stripe) == Some(failed))
     }
 
-    /// The unit of data of this stripe that the failed drive holds, if any.
+    /// The unit of data of this stripe that is lost, if any.
     #[inline]
     pub fn failed_unit(&self, stripe: u32) -> Option<u32> {
-        self.failed.map(|drive| self.unit_on(stripe, drive)).filter(|&unit| unit < self.data_units())
+        self.failed_in(stripe).map(|drive| self.unit_on(stripe, drive)).filter(|&unit| unit < self.data_units())
     }
 
-    /// The drives that have not failed.
+    /// The drives that have not failed, and a new one.
     pub fn working(&self) -> impl Iterator<Item = u32> + use<> {
-        let failed = self.failed;
+        let failed = self.failed.filter(|_| !self.replaced);
         (0..self.drives).filter(move |&drive| Some(drive) != failed)
     }
 }
@@ -121,7 +133,7 @@ mod tests {
     use super::*;
 
     fn layout(parity: bool, drives: u32, stripes: u32) -> Layout {
-        Layout { drives, parity, failed: None, stripes, unit_pages: 1, page_bytes: 4096 }
+        Layout { drives, parity, failed: None, replaced: false, rebuilt: 0, stripes, unit_pages: 1, page_bytes: 4096 }
     }
 
     /// By stripe, the content of each drive: the number of a unit of data, or P for parity.
@@ -162,6 +174,11 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(|stripe| layout.failed_unit(stripe)), [Some(1), None, Some(0), Some(1)]);
         assert_eq!([0, 1, 2, 3].map(|stripe| layout.parity_failed(stripe)), [false, true, false, false]);
         assert_eq!(layout.working().collect::<Vec<_>>(), [0, 2]);
+        // The new drive has its units of the first two stripes.
+        let layout = Layout { replaced: true, rebuilt: 2, ..layout };
+        assert_eq!([0, 1, 2, 3].map(|stripe| layout.failed_unit(stripe)), [None, None, Some(0), Some(1)]);
+        assert_eq!([0, 1, 2, 3, 4].map(|stripe| layout.parity_failed(stripe)), [false, false, false, false, true]);
+        assert_eq!(layout.working().collect::<Vec<_>>(), [0, 1, 2]);
     }
 
     #[test]

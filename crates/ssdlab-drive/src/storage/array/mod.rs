@@ -5,6 +5,7 @@
 //! | `layout` | where data and parity lie |
 //! | `split` | a request is split into requests to drives and operations on stripes |
 //! | `rebuild` | which reads are replaced by reads of the other drives, so that they do not wait for GC |
+//! | `replacement` | a failed drive was replaced: its units are rebuilt beside the requests of the host |
 //! | `update` | what a write to a stripe with parity reads and writes |
 //! | `stripe_locks` | which update holds a stripe, and what waits for it |
 //! | `places` | where blocks can fail: writes wait for the places that drives keep for their data and parity |
@@ -19,6 +20,7 @@ mod layout;
 mod places;
 mod planted;
 mod rebuild;
+mod replacement;
 mod shadow;
 mod split;
 mod stripe_locks;
@@ -42,9 +44,10 @@ use ssdlab_result::timeline::Origin;
 
 use layout::Layout;
 use rebuild::Rebuilds;
+use replacement::Replacement;
 use shadow::Shadow;
 use split::Run;
-use stripe_locks::StripeLocks;
+use stripe_locks::{StripeLocks, Work};
 use update::Method;
 
 /// State of an outstanding host request at the array; its parts are requests to drives and operations on stripes.
@@ -61,6 +64,8 @@ enum Owner {
     Request(u32),
     /// An update of a stripe.
     Update(u32),
+    /// The rebuild of a stripe.
+    Rebuild(u32),
 }
 
 /// An outstanding request to a drive.
@@ -94,6 +99,8 @@ pub struct Array<D: Store> {
     inbox: Vec<Completion>,
     /// `None`: reads of a working drive are never replaced.
     rebuilds: Option<Rebuilds>,
+    /// `None`: no drive is replaced.
+    replacement: Option<Box<Replacement>>,
     /// `None`: no block can fail.
     line: Option<Box<Line>>,
     result: ArrayResult,
@@ -109,6 +116,7 @@ impl<D: Store> Array<D> {
         assert_eq!(drives.len(), layout.drives as usize, "as many drives as configured");
         assert!(drives.len() <= u64::BITS as usize, "a bit for each drive");
         let level = if config.array.level == ArrayLevel::Rais0 { "rais0" } else { "rais5" };
+        let left_stripes = if layout.replaced { layout.stripes } else { 0 };
         Array {
             locks: StripeLocks::new(&layout),
             requests: Desk::default(),
@@ -120,9 +128,10 @@ impl<D: Store> Array<D> {
             runs: vec![Run::default(); drives.len()],
             methods: Vec::new(),
             rebuilds: Rebuilds::new(&config.array),
+            replacement: Replacement::new(&config.array, &layout),
             inbox: Vec::new(),
             line: config.wear.is_on().then(|| Box::new(Line::new(config.caches_writes() && config.cache.place == CachePlace::Array))),
-            result: ArrayResult { level: level.into(), drives: layout.drives, ..ArrayResult::default() },
+            result: ArrayResult { level: level.into(), drives: layout.drives, left_stripes, ..ArrayResult::default() },
             shadow: None,
             planted: None,
             layout,
@@ -153,11 +162,16 @@ impl<D: Store> Array<D> {
         };
         self.line.iter().flat_map(|line| line.waiting()).try_for_each(&mut add)?;
         for (place, op) in self.locks.iter() {
-            add(op.request)?;
-            let drive_requests =
-                self.drive_requests.iter().filter(|(_, request)| matches!(request.owner, Owner::Update(update) if update == place)).count();
+            if !matches!(op.work, Work::Replacement) {
+                add(op.request)?;
+            }
+            let is_own = |owner| matches!(owner, Owner::Update(own) | Owner::Rebuild(own) if own == place);
+            let drive_requests = self.drive_requests.iter().filter(|(_, request)| is_own(request.owner)).count();
             if drive_requests != op.pending as usize {
-                return Err(format!("an update of stripe {} waits for {} requests to drives, not {drive_requests}", op.stripe, op.pending));
+                return Err(format!(
+                    "an operation on stripe {} waits for {} requests to drives, not {drive_requests}",
+                    op.stripe, op.pending
+                ));
             }
         }
         for (_, drive_request) in self.drive_requests.iter() {
@@ -252,7 +266,7 @@ impl<D: Store + 'static> Observed for Array<D> {
     }
 
     fn is_at_rest(&self) -> bool {
-        self.requests.is_empty()
+        self.requests.is_empty() && self.drive_requests.is_empty()
     }
 
     fn add_stats(&self, _now: Ns, to: &mut LevelStats) {
@@ -279,7 +293,7 @@ impl<D: Store + Levels> Levels for Array<D> {
 
 impl<D: Store> Store for Array<D> {
     fn begin(&mut self) {
-        // A failed drive gets no requests and does nothing.
+        // A failed drive that is not replaced gets no requests and does nothing.
         self.layout.working().for_each(|drive| self.drives[drive as usize].begin());
         self.undate_all();
     }
@@ -311,7 +325,8 @@ impl<D: Store> Store for Array<D> {
     }
 
     fn next_event(&self) -> Option<Ns> {
-        (0..self.due.len()).map(|drive| self.due(drive)).min().filter(|&due| due < Ns::MAX)
+        let of_rebuild = self.replacement.as_ref().map_or(Ns::MAX, |replacement| replacement.wakes);
+        (0..self.due.len()).map(|drive| self.due(drive)).min().map(|due| due.min(of_rebuild)).filter(|&due| due < Ns::MAX)
     }
 
     fn handle_events(&mut self, now: Ns) {
@@ -322,6 +337,9 @@ impl<D: Store> Store for Array<D> {
             }
         }
         self.settle(now);
+        if self.replacement.as_ref().is_some_and(|replacement| replacement.wakes <= now) {
+            self.rebuild_stripes(now);
+        }
     }
 
     /// Dispatches drives until nothing more happens at this instant: an operation may complete at once and let others begin.
@@ -374,7 +392,7 @@ impl<D: Store> Targets for Array<D> {
 
     fn in_gc(&self, target: u32, soon: u32) -> bool {
         let drive = &self.drives[target as usize];
-        self.layout.failed != Some(target) && (0..drive.targets()).any(|target| drive.in_gc(target, soon))
+        (self.layout.replaced || self.layout.failed != Some(target)) && (0..drive.targets()).any(|target| drive.in_gc(target, soon))
     }
 
     /// Whether the page holds data. For a page of the failed drive: whether a page at the same place on another drive does.
@@ -382,7 +400,7 @@ impl<D: Store> Targets for Array<D> {
         let (unit, offset) = (page / self.layout.unit_pages, page % self.layout.unit_pages);
         let at = unit / self.layout.data_units() * self.layout.unit_pages + offset;
         let drive = self.layout.drive_of(unit);
-        if self.layout.failed == Some(drive) {
+        if self.layout.failed_in(at / self.layout.unit_pages) == Some(drive) {
             self.layout.working().any(|drive| self.drives[drive as usize].holds_data(at))
         } else {
             self.drives[drive as usize].holds_data(at)

@@ -14,6 +14,8 @@ pub enum PlantedInArray {
     ForgetsARead,
     /// A read in place of another drive does not read one of the working drives.
     LeavesOneOut,
+    /// A unit of a failed drive is computed without the read of one working drive.
+    RebuildsWithoutOne,
 }
 
 impl<D: Store> Array<D> {

@@ -144,7 +144,8 @@ impl Shadow {
     /// A request is sent to a drive. Fixes the content that a read returns, and applies writes and trims.
     pub fn sent(&mut self, layout: &Layout, owner: Owner, drive_request: u32, access: Access) {
         let Access { kind, drive, start, end, data_drive } = access;
-        if layout.failed == Some(drive) {
+        let needs_content = matches!(kind, RequestKind::Read | RequestKind::Write) && !matches!(owner, Owner::Rebuild(_));
+        if needs_content && layout.failed_in((start / layout.unit_bytes()) as u32) == Some(drive) {
             self.note(Err(format!("{kind:?} is sent to drive {drive}, which has failed")));
         }
         let sectors = sectors(start, end);
@@ -168,7 +169,7 @@ impl Shadow {
                     }
                 }
             }
-            (RequestKind::Write, Owner::Update(update)) => {
+            (RequestKind::Write, Owner::Update(update) | Owner::Rebuild(update)) => {
                 for sector in sectors {
                     match self.made[update as usize].get(&(drive, sector)) {
                         Some(&content) => self.drives[drive as usize][sector as usize] = content,
@@ -186,7 +187,7 @@ impl Shadow {
         let Sent { drive, data_drive, first, content } = std::mem::take(&mut self.drive_requests[drive_request as usize]);
         for (sector, content) in (first..).zip(content) {
             match owner {
-                Owner::Update(update) => {
+                Owner::Update(update) | Owner::Rebuild(update) => {
                     if update as usize >= self.read.len() {
                         self.read.resize_with(update as usize + 1, Contents::new);
                     }
@@ -226,9 +227,23 @@ impl Shadow {
             }
         }
         // The failed drive gets the content that the update would write to it.
-        if let Some(failed) = layout.failed {
+        if let Some(failed) = layout.failed_in(update.stripe) {
             for (&(_, sector), &content) in made.iter().filter(|((drive, _), _)| *drive == failed) {
                 self.drives[failed as usize][sector as usize] = content;
+            }
+        }
+        put(&mut self.made, place, made);
+    }
+
+    /// All other units of a stripe have been read for the drive in place of the failed one: computes its content, their sum.
+    pub fn compute_replacement(&mut self, layout: &Layout, place: u32, (stripe, failed): (u32, u32)) {
+        let read = self.read.get_mut(place as usize).map(std::mem::take).unwrap_or_default();
+        let mut made = Contents::new();
+        for sector in sectors(u64::from(stripe) * layout.unit_bytes(), u64::from(stripe + 1) * layout.unit_bytes()) {
+            let others = (0..layout.drives).filter(|&drive| drive != failed);
+            match others.map(|drive| read.get(&(drive, sector)).copied()).try_fold(0, |sum, content| Some(sum ^ content?)) {
+                Some(sum) => _ = made.insert((failed, sector), sum),
+                None => self.note(Err(format!("stripe {stripe} is rebuilt, but sector {sector} of some drive has not been read"))),
             }
         }
         put(&mut self.made, place, made);
@@ -257,7 +272,7 @@ impl Shadow {
         let mut parity = if method == Method::Modify { old(data) } else { 0 };
         for unit in 0..data {
             let written = update.written(layout, unit, column);
-            let is_failed = layout.failed == Some(drive_of(unit));
+            let is_failed = layout.failed_in(update.stripe) == Some(drive_of(unit));
             let mut before = || {
                 if method == Method::Recover && is_failed {
                     (0..=data).filter(|&other| other != unit).fold(0, |sum, other| sum ^ old(other))

@@ -143,10 +143,11 @@ impl<D: Store> Array<D> {
         let page = (byte / u64::from(self.layout.page_bytes)) as u32;
         let unit = page / self.layout.unit_pages;
         let stripe = unit / self.layout.data_units();
-        self.locks.changes(stripe, page) || self.layout.failed == Some(self.layout.drive_of(unit)) && self.locks.is_held(stripe)
+        self.locks.changes(stripe, page) || self.locks.is_held(stripe) && self.layout.failed_in(stripe) == Some(self.layout.drive_of(unit))
     }
 
-    /// Sends a write stripe by stripe, each an update with its own lock. If the parity drive of a stripe has failed, only data are written.
+    /// Sends a write stripe by stripe, each an update with its own lock. If the parity of a stripe is lost, only data are written, once it is not
+    /// being rebuilt.
     fn write_stripes(&mut self, now: Ns, place: u32, offset: u64, end: u64) {
         let stripe_bytes = self.layout.stripe_bytes();
         let mut at = offset;
@@ -154,7 +155,8 @@ impl<D: Store> Array<D> {
             let stripe = (at / stripe_bytes) as u32;
             let start = u64::from(stripe) * stripe_bytes;
             let to = (start + stripe_bytes).min(end);
-            if self.layout.parity_failed(stripe) {
+            self.note_degraded_write(stripe);
+            if self.layout.parity_failed(stripe) && !self.locks.is_held(stripe) {
                 self.send_by_unit(now, place, at, to);
             } else {
                 let scattered = self.requests[place].own.scattered;
@@ -237,15 +239,22 @@ impl<D: Store> Array<D> {
         }
     }
 
-    /// Sends a run to its drive. A read of the failed drive is sent to all other drives instead (degraded read).
+    /// Sends a run to its drive. Of a read of the failed drive, what a new one does not have yet is sent to all other drives instead (degraded
+    /// read).
     pub(super) fn send_run(&mut self, now: Ns, place: u32, drive: u32, Run { start, end }: Run) {
         if start == end {
             return;
         }
         let kind = self.requests[place].request.kind;
-        if self.layout.failed != Some(drive) {
-            return self.send_part(now, place, Access { kind, drive, start, end, data_drive: drive });
+        let lost_from =
+            if self.layout.failed == Some(drive) { u64::from(self.layout.rebuilt) * self.layout.unit_bytes() } else { u64::MAX };
+        if start < lost_from {
+            self.send_part(now, place, Access { kind, drive, start, end: end.min(lost_from), data_drive: drive });
         }
+        if end <= lost_from {
+            return;
+        }
+        let start = start.max(lost_from);
         assert_eq!(kind, RequestKind::Read, "writes and trims leave the failed drive out");
         self.result.degraded_reads += 1;
         self.rebuild(now, place, drive, Run { start, end });
@@ -274,21 +283,18 @@ impl<D: Store> Array<D> {
     pub(super) fn send(&mut self, now: Ns, owner: Owner, at: u64, access: Access) {
         let Access { kind, drive, start, end, .. } = access;
         let place = match owner {
-            Owner::Request(place) => place,
-            Owner::Update(op) => self.locks.get(op).request,
+            Owner::Request(place) => Some(place),
+            Owner::Update(op) => Some(self.locks.get(op).request),
+            Owner::Rebuild(_) => None,
         };
-        let Tracked { request, origin, own: ArrayRequest { scattered }, .. } = self.requests[place];
-        let origin = self.made_of(origin, owner, access);
-        let high_priority = kind == RequestKind::Write && request.high_priority;
-        let below = Request {
-            arrival_ns: now,
-            kind,
-            offset: start,
-            length: end - start,
-            high_priority,
-            flow: request.flow,
-            handle: request.handle,
-        };
+        let mut below = Request { arrival_ns: now, kind, offset: start, length: end - start, high_priority: false, flow: 0, handle: None };
+        let (mut origin, mut scattered) = (Origin::nobody(Cause::Rebuild), false);
+        if let Some(place) = place {
+            let Tracked { request, origin: of_request, own, .. } = self.requests[place];
+            below.high_priority = kind == RequestKind::Write && request.high_priority;
+            (below.flow, below.handle) = (request.flow, request.handle);
+            (origin, scattered) = (self.made_of(of_request, owner, access), own.scattered);
+        }
         let drive_request = self.drive_requests.insert(DriveRequest { owner, place: at });
         if let Some(shadow) = &mut self.shadow {
             shadow.sent(&self.layout, owner, drive_request, access);
@@ -312,7 +318,7 @@ impl<D: Store> Array<D> {
             Owner::Request(_) => origin,
             Owner::Update(_) if kind == RequestKind::Read => origin.made(Cause::Update),
             Owner::Update(op) if self.layout.parity_drive(self.locks.get(op).stripe) == Some(drive) => origin.made(Cause::Parity),
-            Owner::Update(_) => origin,
+            Owner::Update(_) | Owner::Rebuild(_) => origin,
         }
     }
 

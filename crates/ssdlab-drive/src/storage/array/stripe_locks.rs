@@ -1,6 +1,7 @@
 //! Stripe locks: one update of a stripe is in service at a time, first come first served.
 //!
-//! A read or a trim that must not bypass an update waits in the same queue. Only an update keeps the lock, until its parity is written. A
+//! A read or a trim that must not bypass an update waits in the same queue. An update keeps the lock until its parity is written, the rebuild of a
+//! stripe until the new drive has its unit. A
 //! read or a trim at the head of the queue goes to the drives at once and the lock passes on: the drives keep the order from there on.
 
 use super::layout::Layout;
@@ -36,6 +37,8 @@ pub enum Work {
     },
     /// A trim of the whole stripe.
     Trim,
+    /// The unit of the failed drive is computed, and written to the drive in its place.
+    Replacement,
 }
 
 /// An operation that holds the lock of its stripe or waits for it.
@@ -45,11 +48,11 @@ pub struct StripeOp {
     pub work: Work,
     /// The stripe of the operation.
     pub stripe: u32,
-    /// The place of the host request that the operation is part of.
+    /// The place of the host request that the operation is part of; `NONE` for [`Work::Replacement`].
     pub request: u32,
-    /// An update is reading and has not begun to write.
+    /// An update or rebuild is reading and has not begun to write.
     pub reading: bool,
-    /// Number of outstanding requests to drives that an update waits for.
+    /// Number of outstanding requests to drives that an update or rebuild waits for.
     pub pending: u32,
     /// Latency parts of an update.
     pub times: Times,
@@ -69,7 +72,7 @@ impl StripeOp {
 /// The lock of a locked stripe, and the queue for it.
 #[derive(Clone, Copy, Debug)]
 struct Queue {
-    /// The update that holds the lock.
+    /// The update or rebuild that holds the lock.
     holder: u32,
     /// First and last of the operations that wait for the lock.
     first: u32,
@@ -137,6 +140,11 @@ impl StripeLocks {
     pub fn update(&mut self, layout: &Layout, op: StripeOp) -> (u32, bool) {
         let Work::Update(update) = op.work else { unreachable!("only updates hold locks") };
         update.pages(layout).for_each(|page| self.changes[page as usize] += 1);
+        self.lock(op)
+    }
+
+    /// Locks the stripe of an operation that keeps the lock, or queues the operation. Returns its place, and whether it holds the lock.
+    pub fn lock(&mut self, op: StripeOp) -> (u32, bool) {
         if self.is_held(op.stripe) {
             return (self.wait(op), false);
         }
@@ -160,17 +168,18 @@ impl StripeLocks {
         place
     }
 
-    /// Removes an update that has ended and held the lock of its stripe. [`StripeLocks::next`] passes the lock on.
+    /// Removes an update or rebuild that has ended and held the lock of its stripe. [`StripeLocks::next`] passes the lock on.
     pub fn release(&mut self, layout: &Layout, place: u32) -> StripeOp {
         let op = self.ops[place];
         self.ops.remove(place);
-        let Work::Update(update) = op.work else { unreachable!("only updates hold locks") };
-        update.pages(layout).for_each(|page| self.changes[page as usize] -= 1);
+        if let Work::Update(update) = op.work {
+            update.pages(layout).for_each(|page| self.changes[page as usize] -= 1);
+        }
         self.queues[self.queues_of[op.stripe as usize] - 1].holder = NONE;
         op
     }
 
-    /// Takes the next operation from the queue of a released stripe. An update holds the lock from then on; a read or trim is removed.
+    /// Takes the next operation from the queue of a released stripe. An update or rebuild holds the lock from then on; a read or trim is removed.
     /// `None`: the queue was empty, and the stripe is unlocked.
     pub fn next(&mut self, stripe: u32) -> Option<(u32, StripeOp)> {
         let queue_place = self.queues_of[stripe as usize] - 1;
@@ -184,7 +193,7 @@ impl StripeLocks {
         let op = self.ops[place];
         queue.first = op.next;
         match op.work {
-            Work::Update(_) => queue.holder = place,
+            Work::Update(_) | Work::Replacement => queue.holder = place,
             Work::Read { .. } | Work::Rebuild { .. } => self.ops.remove(place),
             Work::Trim => {
                 queue.trims -= 1;
@@ -229,7 +238,7 @@ impl StripeLocks {
                 match op.work {
                     Work::Update(update) => update.pages(layout).for_each(|page| changes[page as usize] += 1),
                     Work::Trim => trims += 1,
-                    Work::Read { .. } | Work::Rebuild { .. } => {}
+                    Work::Read { .. } | Work::Rebuild { .. } | Work::Replacement => {}
                 }
                 if op.stripe != stripe {
                     return Err(format!("an operation on stripe {} is in the queue of stripe {stripe}", op.stripe));
@@ -254,7 +263,7 @@ mod tests {
     use super::*;
 
     fn layout() -> Layout {
-        Layout { drives: 3, parity: true, failed: None, stripes: 4, unit_pages: 1, page_bytes: 4096 }
+        Layout { drives: 3, parity: true, failed: None, replaced: false, rebuilt: 0, stripes: 4, unit_pages: 1, page_bytes: 4096 }
     }
 
     fn update(from: u64) -> StripeOp {

@@ -134,7 +134,7 @@ mod tests {
 
     /// Five drives, one of them perhaps failed; units of four pages.
     fn layout(failed: Option<u32>) -> Layout {
-        Layout { drives: 5, parity: true, failed, stripes: 10, unit_pages: 4, page_bytes: 4096 }
+        Layout { drives: 5, parity: true, failed, replaced: false, rebuilt: 0, stripes: 10, unit_pages: 4, page_bytes: 4096 }
     }
 
     fn update(from: u64, to: u64) -> Update {
