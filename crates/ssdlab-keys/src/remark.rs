@@ -193,6 +193,11 @@ pub const CODES: &[Code] = &[
         rule: "Of a comparison of variants: the requests are those of the first, but keys change when they arrive (`time_scale`, `queue_depth`, `interarrival_us` and the like).",
     },
     Code {
+        name: "outside-window",
+        severity: Severity::Warning,
+        rule: "More than a tenth of the GC jobs for space began outside the window of their drive (`array.window_us`).",
+    },
+    Code {
         name: "overloaded",
         severity: Severity::Warning,
         rule: "100 or more requests in open loop arrived, those of a warm-up counted, and the queue grew to the last of them: in the last quarter of the time between the first arrival and the last, the fewest outstanding requests are more than in the third quarter, at least 1.5 times those in the second, at least the square root of the number of arrivals, and more in the second half of the quarter than in its first, where up to 1 % of the requests are left out that alone take the first quarter of that time or more, and as many that take the last; or all requests arrived at one instant (those of a trace: `no-times`).",
@@ -226,6 +231,11 @@ pub const CODES: &[Code] = &[
         name: "read-only",
         severity: Severity::Warning,
         rule: "The drive became read-only: blocks failed, and a pool has not enough left (`wear`).",
+    },
+    Code {
+        name: "rebuild-ended",
+        severity: Severity::Warning,
+        rule: "A failed drive was rebuilt before 95 % of the run (`array.rebuild_stripes`).",
     },
     Code {
         name: "refresh-moves",

@@ -185,7 +185,32 @@ pub fn of_result(result: &Value) -> Vec<Remark> {
     remarks.extend(fails_early(result));
     remarks.extend(above_cap(result));
     remarks.extend(zone_errors(result));
+    remarks.extend(outside_window(result));
+    remarks.extend(rebuilt(result));
     remarks
+}
+
+/// Share of the GC jobs for space that begin outside their drive's window, from which on windows do not do what they are for.
+const OUTSIDE: f64 = 0.1;
+
+/// Remark: drives of an array collect outside their windows.
+fn outside_window(result: &Value) -> Option<Remark> {
+    let share = count(result, "/counters/outside_window") as f64 / count(result, "/counters/space_jobs").max(1) as f64;
+    let sentence = format!("{:.0} % of the GC jobs for space began outside the window of their drive.", share * 100.0);
+    let remedy = "Raise gc.soft, or lower array.window_forced, or choose windows longer than a job: below T_soft a pool has then more blocks \
+                  left until it must collect.";
+    (share > OUTSIDE).then(|| Remark::warning("outside-window", "latency_ns", sentence, remedy))
+}
+
+/// Remark: the numbers are those of a time in which a drive was rebuilt, and of a time after that.
+fn rebuilt(result: &Value) -> Option<Remark> {
+    let (after, length) = (count(result, "/array/rebuild_ns"), count(result, "/simulated_ns"));
+    let (after_s, length_s) = (after as f64 / 1e9, length as f64 / 1e9);
+    let sentence = format!(
+        "The failed drive was rebuilt {after_s:.3} s after the beginning, and the run took {length_s:.3} s: its numbers are of both."
+    );
+    let remedy = "For the time of the rebuild alone end the run before it (requests, workload.run_s).";
+    (after > 0 && after < length / 100 * 95).then(|| Remark::warning("rebuild-ended", "latency_ns", sentence, remedy))
 }
 
 fn has_zones(result: &Value) -> bool {
@@ -798,6 +823,20 @@ mod tests {
             |pace: f64| paced(&json!({ "breakdown_ns": { "write": { "pace": pace } }, "latency_ns": { "write": { "mean": 100.0 } } }));
         assert_eq!((said(49.0), paced(&json!({}))), (None, None));
         assert!(said(51.0).unwrap().sentence.starts_with("51 % of the mean"));
+    }
+
+    #[test]
+    fn jobs_outside_windows_are_said() {
+        let said = |outside: u64| outside_window(&json!({ "counters": { "outside_window": outside, "space_jobs": 100 } }));
+        assert_eq!((said(10), outside_window(&json!({}))), (None, None));
+        assert!(said(11).unwrap().sentence.starts_with("11 % of the GC jobs"));
+    }
+
+    #[test]
+    fn runs_that_go_on_after_a_rebuild_are_said() {
+        let said = |after: u64| rebuilt(&json!({ "array": { "rebuild_ns": after }, "simulated_ns": 2_000_000_000_u64 }));
+        assert_eq!([said(0), said(1_950_000_000)], [const { None }; 2]);
+        assert!(said(1_500_000_000).unwrap().sentence.contains("1.500 s after the beginning, and the run took 2.000 s"));
     }
 
     #[test]
