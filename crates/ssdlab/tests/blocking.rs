@@ -96,6 +96,16 @@ fn priority_for_the_host_serves_reads_of_the_victim_between_moves() {
     simulation.finish().unwrap();
 }
 
+/// Page 5 is read from 4,527,400 on, between two moves. A read of page 3, in the victim, that came meanwhile would wait for the second move and the
+/// erase; one of page 5, in another block, for no GC.
+#[test]
+fn a_read_of_the_victim_would_wait_for_gc_beside_one_of_the_host() {
+    let mut simulation = simulation(&config(Scope::Block, Priority::Fifo));
+    two_moves().chain([read(4_410_000, 5)]).for_each(|request| _ = simulation.submit(request).unwrap());
+    simulation.run_until(4_600_000).unwrap();
+    assert_eq!([3, 5].map(|page| simulation.ssd().gc_ahead(Lpn(page))), [Some(MOVE + ERASE), None]);
+}
+
 #[test]
 fn a_read_of_another_block_goes_between_and_what_it_takes_is_the_hosts_time() {
     let requests = two_moves().chain([read(4_400_000, 3), read(4_410_000, 5)]);

@@ -113,6 +113,11 @@ impl Timing {
         self.program_transfer_ns + self.modes[mode as usize].mean_ns[1]
     }
 
+    /// Expected service time of a page move inside the die that nothing keeps waiting, ns. `mode`: that of its block.
+    pub fn expected_copyback(&self, mode: Mode) -> Ns {
+        self.modes[mode as usize].mean_ns.iter().sum()
+    }
+
     /// Transfer time of a page of an operation that reads, by its number in the operation.
     #[inline(always)]
     pub fn out(&self, op: &Op, page: u32) -> Ns {

@@ -342,8 +342,14 @@ impl Ssd {
             no_page: false,
             stopped: self.gc.states.stops(pool, QueueKind::Read),
             register_held: limits.plane.is_some_and(needs_register),
-            excluded: self.rules.gc.excludes_reads && self.gc.job(pool).is_some_and(|job| self.is_excluded(pool, job, lpn)),
+            excluded: self.excludes_read(pool, lpn),
         }
+    }
+
+    /// The job of a pool excludes reads of this page.
+    #[inline(always)]
+    pub(super) fn excludes_read(&self, pool: PoolId, lpn: Lpn) -> bool {
+        self.rules.gc.excludes_reads && self.gc.job(pool).is_some_and(|job| self.is_excluded(pool, job, lpn))
     }
 
     /// The job of a pool excludes reads of this page, which lies in the plane or in one of the blocks from which the job excludes the host.

@@ -1,18 +1,21 @@
 //! Would a read that comes now wait for GC, and for how long?
 
+use crate::sched::QueueKind;
 use crate::ssd::Ssd;
 use crate::ssd::watch::waits;
 use ssdlab_base::blocked::Blocked;
 use ssdlab_base::units::{DieId, Lpn, Ns, PoolId};
 
 impl Ssd {
-    /// Whether a read of a page that comes now would wait for GC, and for how long GC remains busy there, ns. It would if GC holds the die of the
-    /// page: a job excludes the host from the die or from the plane of the page, or an operation of GC is in service on the die, or on another
-    /// die of its chip where these exclude each other. `None`: GC does not hold the die, or the page holds no data in flash.
+    /// Whether a read of a page that comes now would wait for GC, and for how long GC remains busy there, ns. It would if a job excludes the host
+    /// from the die, the plane or the block of the page, if the state of its pool stops reads, or if an operation of GC is in service on the die, or
+    /// on another die of its chip where these exclude each other. `None`: it would not, or the page holds no data in flash.
     pub fn gc_ahead(&self, lpn: Lpn) -> Option<Ns> {
         let page = self.ftl.lookup(lpn)?;
-        let die = self.geometry().die_of_pool(self.geometry().pool_of_page(page));
-        let excluded = self.gc.excludes_plane(self.plane_of_page(page));
+        let pool = self.geometry().pool_of_page(page);
+        let die = self.geometry().die_of_pool(pool);
+        let stopped = self.gc.states.stops(pool, QueueKind::Read);
+        let excluded = stopped || self.excludes_read(pool, lpn) || self.gc.excludes_plane(self.plane_of_page(page));
         let held = excluded || matches!(waits::blocked_on(self, die), Some(Blocked::Scope | Blocked::GcOperation));
         held.then(|| self.gc_remains(die))
     }
@@ -35,8 +38,12 @@ impl Ssd {
         let (victim, timing) = (job.victim(), self.flash.timing());
         let mode = self.ftl.mode_of_block(victim);
         let valid = self.ftl.blocks().valid(victim);
+        let erase = self.expected_erase_ns(job.erases());
+        if self.rules.gc.copyback {
+            return Ns::from(valid) * timing.expected_copyback(mode) + erase;
+        }
         let reads = Ns::from(valid.div_ceil(self.geometry().units_per_flash_page)) * timing.expected_read(mode);
         let programs = Ns::from(valid.div_ceil(self.geometry().units_per_program)) * timing.expected_program(mode);
-        reads + programs + self.expected_erase_ns(job.erases())
+        reads + programs + erase
     }
 }
