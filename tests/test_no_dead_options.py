@@ -261,6 +261,12 @@ def shared(*values: Value, **more: Value) -> Context:
     return generated(*values, drive={**GENERATED, "host.slots": 1, **more}, flows=flows, queue_depth=6, read_share=0.7)
 
 
+def crowded(*values: Value, **more: Value) -> Context:
+    """A context with flows in closed loop that wait for few dies, which are ordered fairly."""
+    flows = [{"name": "b", "queue_depth": 6, "read_share": 0.2}, {"name": "c", "queue_depth": 2, "read_share": 0.9}]
+    return generated(*values, drive={**GENERATED, "scheduler.order": "fair", **more}, flows=flows, queue_depth=1, read_share=0.6)
+
+
 STATIC = [choice["name"] for choice in KEYS["ftl.allocation"]["choices"]]
 
 AGED = {
@@ -273,6 +279,8 @@ AGED = {
 """A drive whose reads need several retries."""
 FAST_BUS = {"device.transfer_ps_per_byte": 1_000, "errors.decode_ns": 1_000}
 """Array reads take longer than transfers and decoding."""
+
+FOUR_DIES: Mapping[str, Value] = {**DRIVE, "device.channels": 2, "device.chips_per_channel": 2}
 
 SLC: Mapping[str, Value] = {
     **DRIVE,
@@ -376,6 +384,8 @@ CONTEXTS: Mapping[str, Context] = {
     "ftl.pool": Context(("plane", "die"), base=TALL),
     "ftl.reclaim_unit": Context(("block", "superblock"), base=DEALT),
     "ftl.dynamic_ties": Context(("turn", "valid"), base=DEALT),
+    "ftl.namespaces": Context(([], [1, 3], [2, 2]), base=FOUR_DIES, trace=large),
+    "ftl.namespace_layout": Context(("channels", "dies"), base={**FOUR_DIES, "ftl.namespaces": [2, 2]}, trace=large),
     "ftl.superblock_span": Context(("drive", "channel"), base={**DEALT, "ftl.reclaim_unit": "superblock"}),
     "ftl.frontier": Context(("shared", "separate")),
     "ftl.placement": Context(
@@ -537,7 +547,11 @@ CONTEXTS: Mapping[str, Context] = {
     "gc.idle_timeout": Context(("fixed", "adaptive"), base={**DRIVE, "gc.trigger": "idle", "gc.idle_us": 500}),
     "gc.idle_free": Context((1.0, 2.0, 3.0), base={**DRIVE, "gc.trigger": "idle", "gc.idle_us": 500}),
     "gc.poll_ns": Context((0, 100, 600), base=PREEMPTIBLE),
-    "scheduler.order": Context(("fcfs", "fr-fcfs"), trace=overload),
+    "scheduler.order": crowded("fcfs", "fr-fcfs", "fair", **{"scheduler.order": "fcfs"}),
+    "scheduler.flow_weights": crowded([], [1, 4], [5, 1, 1]),
+    "scheduler.fair_epoch_us": crowded(50, 1_000, 20_000, **{"scheduler.fair_low_mb_s": 5}),
+    "scheduler.fair_low_mb_s": crowded(0, 3, 1_000, **{"scheduler.fair_epoch_us": 2_000}),
+    "scheduler.fair_ratio": crowded(0.0, 0.5, 1.0, **{"scheduler.fair_low_mb_s": 0}),
     "scheduler.pipeline": Context((False, True), base={**DRIVE, "device.cache_register": True}, trace=large),
     "scheduler.alpha": Context((0.0, 0.5, 1.0), base={**DRIVE, "scheduler.order": "fr-fcfs", "scheduler.write_queue": 8}, trace=overload),
     "scheduler.read_queue": Context((0, 1, 4), trace=overload),
@@ -587,6 +601,9 @@ CONTEXTS: Mapping[str, Context] = {
     "host.queue_depth": shared(0, 1, 2, **{"host.queues": 2, "host.slots": 4}),
     "host.arbitration": shared("rr", "wrr", **{"host.queues": 2, "host.weights": [1, 3]}),
     "host.weights": shared([1, 1], [1, 3], [5, 1], **{"host.queues": 2, "host.arbitration": "wrr"}),
+    "host.quota_iops": shared([0, 0], [500, 0], [100, 500], **{"host.queues": 2}),
+    "host.quota_mb_s": shared([0, 0], [2, 0], [1, 3], **{"host.queues": 2}),
+    "host.quota_burst_us": shared(0, 6_000, 40_000, **{"host.queues": 2, "host.quota_iops": [0, 500]}),
     "array.level": Context(("none", "rais0", "rais5"), base={**DRIVE, "array.stripe_kb": 8}),
     "array.drives": Context((3, 4, 5), base=STRIPED),
     "array.stripe_kb": Context((4, 8, 64), base=STRIPED),
@@ -629,6 +646,7 @@ CONTEXTS: Mapping[str, Context] = {
     "workload.queue_depth": generated(0, 1, 4),
     "workload.name": generated("a", "c", flows=[{"name": "b"}], only="a", error="no flow has this name"),
     "workload.queue": shared(0, 1, **{"host.queues": 2}),
+    "workload.namespace": generated(0, 1, drive={**GENERATED, **FOUR_DIES, "ftl.namespaces": [1, 3]}),
     "workload.part": generated([0.0, 1.0], [0.0, 0.5], [0.5, 1.0]),
     "workload.start_s": generated(0.0, 0.002, 0.004, flows=[{"name": "b"}]),
     "workload.start_after": Context(

@@ -169,6 +169,7 @@ class Counters(Section):
     multiplane_programs: int
     order_choices: int
     order_fallbacks: int
+    order_passes: int
     outside_window: int
     overlapped_operations: int
     paced_writes: int
@@ -267,6 +268,8 @@ class Fairness(Section):
     worst_slowdown: float
     worst: str
     ratio: float
+    weighted_speedup: float
+    harmonic_speedup: float
 
 class Flash(Section):
     reads: int
@@ -295,6 +298,7 @@ class FlowAlone(Section):
     mean: float
     mean_ns: float
     slowdown: float
+    throughput: float
 
 class Gc(Section):
     victim_source: str
@@ -350,6 +354,7 @@ class Interface(Section):
     link_waits: int
     held_commands: int
     rate_waits: int
+    quota_waits: int
     cores: float
     link_in: float
     link_out: float

@@ -38,7 +38,8 @@ pub enum Part {
     Link,
     /// Waiting for entries of the mapping table.
     Mapping,
-    /// Waiting for garbage collection to free room for writes (`gc.pace`), or for the rate of writes (`host.write_bytes_per_us`).
+    /// Waiting for garbage collection to free room for writes (`gc.pace`), for the rate of writes (`host.write_bytes_per_us`), or for the quota of a
+    /// queue (`host.quota_iops`, `host.quota_mb_s`).
     Pace,
     /// Waiting for power (`energy.cap_w`).
     Power,
@@ -143,6 +144,8 @@ reasons! {
     /// A finish or a reset of the zone has not ended (`zones`). In a log of the host (`zones.log`): no zone is free for a write, or an earlier request
     /// of the same mapping unit has not been sent.
     Zone = "zone" in HostQueue,
+    /// The quota of the command's queue is used up (`host.quota_iops`, `host.quota_mb_s`), by it or by commands before it.
+    Quota = "quota" in Pace,
 }
 
 impl Blocked {

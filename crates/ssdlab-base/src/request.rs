@@ -58,6 +58,12 @@ impl RequestKind {
         matches!(self, RequestKind::Write | RequestKind::Append)
     }
 
+    /// The request moves data between host and drive.
+    #[inline(always)]
+    pub fn moves_data(self) -> bool {
+        self == RequestKind::Read || self.brings_data()
+    }
+
     /// The request manages a zone (`zones`), and has no data.
     #[inline(always)]
     pub fn manages_zone(self) -> bool {

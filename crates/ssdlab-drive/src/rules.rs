@@ -34,6 +34,8 @@ pub struct Rules {
     pub handles: Option<HandleRules>,
     /// Dynamic allocation (`ftl.allocation = "dynamic"`): the address of a page does not determine where it is written.
     pub dynamic: bool,
+    /// Writes that come to the drive name the flow that sent them: no write buffer or cache holds them back.
+    pub writes_have_flows: bool,
     /// Operations of one kind on several planes of a die begin together.
     pub multiplane: bool,
     /// Programs on several planes begin together only if they have the same page offset.
@@ -288,6 +290,7 @@ impl Rules {
                 merges: gc.merge,
             }),
             dynamic: config.ftl.allocation == Allocation::Dynamic,
+            writes_have_flows: !config.buffer.is_on() && !config.caches_writes(),
             multiplane: config.device.multiplane,
             multiplane_aligned: config.device.multiplane_aligned,
             multiplane_aligned_reads: config.device.multiplane_aligned_reads,

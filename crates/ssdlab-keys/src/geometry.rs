@@ -248,6 +248,58 @@ pub struct Pools {
     of_stripe: Vec<PoolId>,
     /// The inverse of `of_stripe`.
     stripe_of: Vec<u32>,
+    /// The parts of the addresses that have dies of their own; `None` without namespaces.
+    namespaces: Option<Box<Namespaces>>,
+}
+
+/// Namespaces (`ftl.namespaces`): each stripes its part of the host's flash pages over its own pools. Every pool holds the same number of flash
+/// pages of the host, so that addresses behind those of the host are striped over all pools, as without namespaces.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Namespaces {
+    /// Flash pages of the host in each pool.
+    rows: u32,
+    /// By namespace: its first flash page.
+    firsts: Vec<u32>,
+    /// By namespace: its number of pools.
+    counts: Vec<Divisor>,
+    /// By namespace: the pool of each residue of the flash page in it.
+    of_stripe: Vec<Vec<PoolId>>,
+    /// By pool: its namespace, and its place there in `of_stripe`.
+    of_pool: Vec<(u32, u32)>,
+}
+
+impl Namespaces {
+    /// The namespaces of a checked configuration, which take the pools in the order of `of_stripe`. `rows`: flash pages of the host in each pool.
+    fn new(config: &Config, of_stripe: &[PoolId], per_die: u32, rows: u32) -> Option<Box<Self>> {
+        let of_dies = config.namespace_of_dies();
+        if of_dies.is_empty() {
+            return None;
+        }
+        let mut pools = vec![Vec::new(); config.ftl.namespaces.len()];
+        let mut of_pool = vec![(0, 0); of_stripe.len()];
+        for &pool in of_stripe {
+            let namespace = of_dies[(pool.0 / per_die) as usize];
+            let own: &mut Vec<PoolId> = &mut pools[namespace as usize];
+            of_pool[pool.index()] = (namespace, own.len() as u32);
+            own.push(pool);
+        }
+        let counts = pools.iter().map(|own| own.len() as u32);
+        let firsts = counts.clone().scan(0, |first, count| Some(std::mem::replace(first, *first + rows * count)));
+        Some(Box::new(Namespaces { rows, firsts: firsts.collect(), counts: counts.map(Divisor::new).collect(), of_stripe: pools, of_pool }))
+    }
+
+    /// The pool of a flash page of the host, and its place among the flash pages of that pool.
+    fn home(&self, page: u32) -> (PoolId, u32) {
+        let namespace = self.firsts.partition_point(|&first| first <= page) - 1;
+        let (row, stripe) = self.counts[namespace].split(page - self.firsts[namespace]);
+        (self.of_stripe[namespace][stripe as usize], row)
+    }
+
+    /// The flash page of the host at place `row` of a pool: the inverse of [`Namespaces::home`].
+    fn page_at(&self, pool: PoolId, row: u32) -> u32 {
+        let (namespace, stripe) = self.of_pool[pool.index()];
+        self.firsts[namespace as usize] + row * self.counts[namespace as usize].get() + stripe
+    }
 }
 
 impl Geometry {
@@ -263,9 +315,11 @@ impl Geometry {
         let pages = blocks * pages_per_block;
         let counted_per_block = if config.ftl.parity_in_spare { device.pages_per_block * units_per_page } else { pages_per_block };
         let page_bytes = device.page_bytes / units_per_page;
-        let pools = Pools::new(config);
+        let mut pools = Pools::new(config);
         let exported = (f64::from(blocks * counted_per_block) * (1.0 - device.overprovisioning)).floor() as u32;
         let exported = exported - exported % config.exported_in(pools.count.get().into()) as u32;
+        let rows = exported / units_per_page / pools.count.get();
+        pools.namespaces = Namespaces::new(config, &pools.of_stripe, pools.per_die.get(), rows);
         Geometry {
             channels: device.channels,
             chips,
@@ -514,8 +568,35 @@ impl Geometry {
     /// The pool to which static allocation sends a logical page, and its rank among that pool's pages.
     #[inline(always)]
     pub fn home(&self, lpn: Lpn) -> (PoolId, u32) {
-        let (row, stripe) = self.pools.count.split(lpn.0 >> self.unit_shift);
-        (self.pools.of_stripe[stripe as usize], row << self.unit_shift | lpn.0 & (self.units_per_flash_page - 1))
+        let (pool, row) = match &self.pools.namespaces {
+            Some(namespaces) if lpn.0 < self.exported_units => namespaces.home(lpn.0 >> self.unit_shift),
+            _ => {
+                let (row, stripe) = self.pools.count.split(lpn.0 >> self.unit_shift);
+                (self.pools.of_stripe[stripe as usize], row)
+            }
+        };
+        (pool, row << self.unit_shift | lpn.0 & (self.units_per_flash_page - 1))
+    }
+
+    /// The namespace of a pool, from 0; `None` without namespaces.
+    pub fn namespace_of_pool(&self, pool: PoolId) -> Option<u32> {
+        self.pools.namespaces.as_ref().map(|namespaces| namespaces.of_pool[pool.index()].0)
+    }
+
+    /// Number of units of a pool that a sequential fill of the first `units` units, whole flash pages, has filled.
+    pub fn filled_units(&self, pool: PoolId, units: u32) -> u32 {
+        let pages = units >> self.unit_shift;
+        let striped = |pages: u32| (pages.saturating_sub(self.pools.stripe_of[pool.index()])).div_ceil(self.pools.count.get());
+        let rows = match &self.pools.namespaces {
+            Some(namespaces) if units < self.exported_units => {
+                let (namespace, stripe) = namespaces.of_pool[pool.index()];
+                let count = namespaces.counts[namespace as usize].get();
+                let own = pages.saturating_sub(namespaces.firsts[namespace as usize]).saturating_sub(stripe);
+                own.div_ceil(count).min(namespaces.rows)
+            }
+            _ => striped(pages),
+        };
+        rows << self.unit_shift
     }
 
     /// The pool to which static allocation sends a logical page.
@@ -538,12 +619,21 @@ impl Geometry {
         let (block, offset) = self.split_page(ppn);
         let (pool, index) = self.index_in_pool(block);
         let rank = index * self.units_per_block.get() + offset;
-        let flash_page = (rank >> self.unit_shift) * self.pools.count.get() + self.pools.stripe_of[pool.index()];
+        let row = rank >> self.unit_shift;
+        let flash_page = match &self.pools.namespaces {
+            Some(namespaces) if row < namespaces.rows => namespaces.page_at(pool, row),
+            _ => row * self.pools.count.get() + self.pools.stripe_of[pool.index()],
+        };
         Lpn(flash_page << self.unit_shift | rank & (self.units_per_flash_page - 1))
     }
 }
 
 impl Pools {
+    /// The pools in the order in which addresses are striped over them, without namespaces.
+    pub fn striped(&self) -> &[PoolId] {
+        &self.of_stripe
+    }
+
     fn new(config: &Config) -> Self {
         let device = &config.device;
         let dies = device.channels * device.chips_per_channel * device.dies_per_chip;
@@ -575,6 +665,7 @@ impl Pools {
             per_group: Divisor::new(config.pools_per_group()),
             of_stripe,
             stripe_of,
+            namespaces: None,
         }
     }
 }

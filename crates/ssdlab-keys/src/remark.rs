@@ -61,6 +61,11 @@ pub const CODES: &[Code] = &[
         rule: "With `load`: the 95 % interval of the rate that the drive sustains is wider than 10 % of it to either side; or it changes within the run that shows it, by 5 % or more and by 3 standard errors.",
     },
     Code {
+        name: "closed-slowdown",
+        severity: Severity::Note,
+        rule: "With `alone`: a flow in closed loop is compared with a run without the others.",
+    },
+    Code {
         name: "coarse-times",
         severity: Severity::Warning,
         rule: "The times of a trace in open loop are multiples of 10 us or more (all, or 99 % of the gaps between them that are not 0), and one request in ten or more arrives with the one before.",

@@ -27,7 +27,7 @@ use ssdlab_base::units::Ns;
 use ssdlab_drive::ftl::{Columns, Ftl};
 use ssdlab_drive::ssd::{Estimate, RoundPhase, Ssd};
 use ssdlab_drive::storage::{EachVolatile, Storage, each_written};
-use ssdlab_keys::config::{Placement, SeparateFlow, Workload};
+use ssdlab_keys::config::{Exported, Placement, SeparateFlow, Workload};
 use ssdlab_keys::memory;
 use ssdlab_result::slowest::{Passage, Slowest};
 use ssdlab_result::stats::{
@@ -442,10 +442,10 @@ fn run_once(plan: &Plan, control: &Control) -> Result<RunResult> {
     if plan.save_state.is_some() {
         not_of_zones(&plan.config)?;
     }
-    let exported = plan.config.exported_bytes()?;
-    let mut flows = Flows::open(&plan.config.workload, exported, plan.seed, plan.requests, &control.caller)?;
+    let exported = Exported::of(&plan.config)?;
+    let mut flows = Flows::open(&plan.config.workload, exported.clone(), plan.seed, plan.requests, &control.caller)?;
     let mut simulation = Simulation::begun(plan, control, true)?;
-    simulation.foretell(|| Flows::open(&plan.config.workload, exported, plan.seed, plan.requests, &control.caller))?;
+    simulation.foretell(|| Flows::open(&plan.config.workload, exported.clone(), plan.seed, plan.requests, &control.caller))?;
     control.completed.store(0, Ordering::Relaxed);
     control.expected.store(plan.requests.unwrap_or(0), Ordering::Relaxed);
     control.phase.store(1, Ordering::Relaxed);

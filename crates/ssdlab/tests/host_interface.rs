@@ -62,6 +62,43 @@ fn cases() -> Vec<Case> {
             ],
             stages: vec![bus(0, 0, 102_400), array(0, 102_400, 302_400), bus(0, 204_800, 307_200), array(1, 307_200, 507_200)],
         },
+        // 1,000 commands a second: one each 1,000,000 ns. The bucket holds one, and is full at first.
+        Case {
+            name: "reads wait for the quota of commands of their queue",
+            config: drive(Host { quota_iops: vec![1_000], quota_burst_us: 1_000, ..no_cost() }),
+            requests: vec![read(0, 0), read(0, 1), read(600_000, 0), read(3_400_000, 1)],
+            responses: vec![
+                (127_400, vec![(Array, 25_000), (Transfer, 102_400)]),
+                (1_127_400, vec![(Pace, 1_000_000), (Array, 25_000), (Transfer, 102_400)]),
+                // The one before it is let go at 1,000,000, and this one 1,000,000 ns after that.
+                (1_527_400, vec![(Pace, 1_400_000), (Array, 25_000), (Transfer, 102_400)]),
+                (127_400, vec![(Array, 25_000), (Transfer, 102_400)]),
+            ],
+            stages: vec![
+                array(0, 0, 25_000),
+                bus(0, 25_000, 127_400),
+                array(1, 1_000_000, 1_025_000),
+                bus(0, 1_025_000, 1_127_400),
+                array(0, 2_000_000, 2_025_000),
+                bus(0, 2_025_000, 2_127_400),
+                array(1, 3_400_000, 3_425_000),
+                bus(0, 3_425_000, 3_527_400),
+            ],
+        },
+        // 4 MB a second are 4 bytes in 1,000 ns. The bucket holds 2,000 bytes: the first write finds it full, and leaves -2,096. It is full again
+        // 4,096 bytes later, after 1,024,000 ns. A trim costs nothing, but waits for the writes before it, as the queue is served in order.
+        Case {
+            name: "writes wait for the quota of bytes",
+            config: drive(Host { quota_mb_s: vec![4], quota_burst_us: 500, ..no_cost() }),
+            requests: vec![write(0, 0), write(1_000, 1), Request { kind: RequestKind::Trim, ..read(2_000, 5) }],
+            responses: vec![
+                (302_400, vec![(Transfer, 102_400), (Array, 200_000)]),
+                (1_325_400, vec![(Pace, 1_023_000), (Transfer, 102_400), (Array, 200_000)]),
+                // 0 bytes are there once the bucket is no longer below 0: 2,096 bytes after the second write.
+                (1_546_000, vec![(Pace, 1_546_000)]),
+            ],
+            stages: vec![bus(0, 0, 102_400), array(0, 102_400, 302_400), bus(0, 1_024_000, 1_126_400), array(1, 1_126_400, 1_326_400)],
+        },
         Case {
             name: "two reads, one core: the second is fetched after the first",
             config: drive(all()),
@@ -320,6 +357,47 @@ fn only_writes_that_come_together_wait_for_the_rate() {
     burst.extend([read(1_000, 5), read(2_000, 6)]);
     let stats = counted(host, &burst);
     assert_eq!((stats.rate_waits, stats.held_commands), (3, 0));
+}
+
+/// The queue of the first flow has a quota, and that of the second none: its commands pass those that wait.
+#[test]
+fn a_quota_holds_the_commands_of_its_queue_only() {
+    let host = Host { queues: 2, quota_iops: vec![1_000, 0], ..no_cost() };
+    let config = changed(drive(host), |c| c.workload.flows = vec![[("name".to_string(), "b".into())].into_iter().collect()]);
+    let of = |flow, request: Request| Request { flow, ..request };
+    let requests = [
+        of(0, read(0, 0)),
+        of(0, read(0, 2)),
+        of(0, write(0, 1)),
+        of(1, read(300_000, 3)),
+        of(1, read(500_000, 1)),
+        of(1, read(800_000, 0)),
+    ];
+    let mut simulation = simulation(&config);
+    requests.into_iter().for_each(|request| _ = simulation.submit(request).unwrap());
+    simulation.run_to_idle().unwrap();
+    let mut completions = simulation.take_completions();
+    completions.sort_by_key(|completion| completion.index);
+    let ended: Vec<u64> = completions.iter().map(|completion| completion.completed_ns).collect();
+    // Page 3 passes. Page 1 is that of the older write, which is fetched at 2,000,000: until then the second queue waits. The read of page 1 is
+    // answered by the write, and that of page 0 reads until 2,025,000 and waits for the bus until the data of the write are over.
+    assert_eq!(ended, [127_400, 1_127_400, 2_302_400, 427_400, 2_000_000, 2_204_800]);
+    let stats = simulation.storage().stats(simulation.now()).interface.unwrap();
+    assert_eq!((stats.quota_waits, stats.order_waits, stats.passing_commands), (2, 1, 1));
+    assert_eq!(completions[2].parts().0[Pace as usize], 2_000_000);
+}
+
+/// A closed loop gets what its quota allows, whatever the bucket holds; a bucket of 5 ms lets five commands of 1,000 a second through at once.
+#[test]
+fn a_closed_loop_gets_its_quota() {
+    for quota_burst_us in [0, 1_000, 3_000] {
+        let result = closed_loop(Host { quota_iops: vec![10_000], quota_burst_us, ..no_cost() }, 8);
+        assert!(close(result.iops.unwrap(), 10_000.0), "{:?}", result.iops);
+        let result = closed_loop(Host { quota_mb_s: vec![100], quota_burst_us, ..no_cost() }, 8);
+        assert!(close(result.bandwidth_mb_s.unwrap().read, 100.0), "{quota_burst_us}");
+    }
+    let reads: Vec<_> = (0..8).map(|page| read(0, page)).collect();
+    assert_eq!(counted(Host { quota_iops: vec![1_000], quota_burst_us: 5_000, ..no_cost() }, &reads).quota_waits, 3);
 }
 
 #[test]

@@ -39,6 +39,10 @@ struct Model<'a> {
     link_out_free: u64,
     /// When the next write may go on.
     next_write: u64,
+    /// The bucket of commands, and that of bytes: what comes in each ns, the most, what is there, in parts of a command and of a byte.
+    buckets: [(i64, i64, i64); 2],
+    /// The time of `buckets`.
+    filled_until: u64,
     /// Units in the buffer.
     written: Vec<u64>,
 }
@@ -54,13 +58,19 @@ impl<'a> Model<'a> {
             link_in_free: 0,
             link_out_free: 0,
             next_write: 0,
+            buckets: [&host.quota_iops, &host.quota_mb_s].map(|rates| rates.first().map_or(0, |&rate| i64::from(rate))).map(|rate| {
+                let most = rate * i64::from(host.quota_burst_us) * 1_000;
+                (rate, most, most)
+            }),
+            filled_until: 0,
             written: Vec::new(),
         }
     }
 
     /// When each request is complete.
     fn play(mut self) -> Vec<u64> {
-        while let Some(now) = (0..self.at.len()).filter_map(|command| self.due(command)).min() {
+        while let Some(now) = (0..self.at.len()).filter_map(|command| self.due(command)).chain(self.quota_opens()).min() {
+            self.fill(now);
             // First all that ends, until nothing more does; then commands are let in and fetched.
             while self.something_ends(now) || self.something_begins(now) {}
         }
@@ -74,6 +84,39 @@ impl<'a> Model<'a> {
             At::Fetch(ns) | At::LinkIn(ns) | At::Drive(ns) | At::LinkOut(ns) | At::Completion(ns) => Some(ns),
             At::WaitsForSlot | At::WaitsForFetch | At::WaitsForCompletion(_) | At::Done(_) => None,
         }
+    }
+
+    /// Fills the buckets, ns by ns.
+    fn fill(&mut self, now: u64) {
+        for _ in self.filled_until..now {
+            self.buckets.iter_mut().for_each(|(rate, most, level)| *level = (*level + *rate).min(*most));
+        }
+        self.filled_until = now;
+    }
+
+    /// What a command costs in each bucket: 1,000,000,000 parts of a command; 1,000 parts for each byte that it moves.
+    fn cost(&self, command: usize) -> [i64; 2] {
+        let Request { kind, length, .. } = self.requests[command];
+        let moves = matches!(kind, RequestKind::Read | RequestKind::Write);
+        [1_000_000_000, if moves { length as i64 * 1_000 } else { 0 }]
+    }
+
+    fn may_pay(&self, command: usize) -> bool {
+        let cost = self.cost(command);
+        self.buckets.iter().zip(cost).all(|((rate, most, level), cost)| *rate == 0 || *level >= cost.min(*most))
+    }
+
+    /// The first ns at which the oldest command outside can pay, if only the quota holds it.
+    fn quota_opens(&self) -> Option<u64> {
+        let command = self.at.iter().position(|at| *at == At::WaitsForSlot)?;
+        let mut later = Model { host: self.host, requests: self.requests, at: Vec::new(), written: Vec::new(), ..*self };
+        if later.may_pay(command) {
+            return None;
+        }
+        while !later.may_pay(command) {
+            later.fill(later.filled_until + 1);
+        }
+        Some(later.filled_until)
     }
 
     fn something_ends(&mut self, now: u64) -> bool {
@@ -164,7 +207,13 @@ impl<'a> Model<'a> {
     /// The oldest command that waits gets a slot, or a core fetches the oldest that has one.
     fn something_begins(&mut self, now: u64) -> bool {
         let oldest = |waits: At| self.at.iter().position(|at| *at == waits);
-        if let Some(command) = oldest(At::WaitsForSlot).filter(|_| self.free_slots > 0) {
+        let has_core = self.host.command_ns == 0 || self.free_cores > 0;
+        if let Some(command) = oldest(At::WaitsForSlot)
+            && self.free_slots > 0
+            && (!self.host.has_quotas() || oldest(At::WaitsForFetch).is_none() && has_core && self.may_pay(command))
+        {
+            let cost = self.cost(command);
+            self.buckets.iter_mut().zip(cost).for_each(|(bucket, cost)| bucket.2 -= cost);
             self.free_slots -= 1;
             self.at[command] = At::WaitsForFetch;
             return true;
@@ -206,6 +255,15 @@ fn random_host(rng: &mut Rng) -> Host {
     }
 }
 
+/// A quota of the only queue, for half of the hosts.
+fn random_quota(rng: &mut Rng, host: &mut Host) {
+    if rng.chance(0.5) {
+        let mut pick = |from: &[u32]| from[rng.below(from.len() as u64) as usize];
+        (host.quota_iops, host.quota_mb_s) = (vec![pick(&[0, 437_121, 1_200_007])], vec![pick(&[0, 301, 977])]);
+        host.quota_burst_us = pick(&[0, 1, 3, 20]);
+    }
+}
+
 fn random_commands(rng: &mut Rng) -> Vec<Request> {
     let gap = [50, 1_500, 6_000][rng.below(3) as usize];
     let mut arrival_ns = 0;
@@ -227,7 +285,8 @@ fn random_commands(rng: &mut Rng) -> Vec<Request> {
 fn commands_are_complete_when_the_slow_model_says() {
     for case in 0..300 {
         let mut rng = Rng::new(case, "interface");
-        let (host, requests) = (random_host(&mut rng), random_commands(&mut rng));
+        let (mut host, requests) = (random_host(&mut rng), random_commands(&mut rng));
+        random_quota(&mut Rng::new(case, "quota"), &mut host);
         let mut simulation = simulation(&drive(host.clone()));
         requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
         simulation.run_to_idle().unwrap();

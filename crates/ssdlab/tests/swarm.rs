@@ -7,9 +7,9 @@ use std::time::Duration;
 use crate::common::cases::{Cases, Failure, Tally, add, is_full};
 use crate::common::watch::Watch;
 use crate::common::{
-    ageing, leftovers, mapping_cache, mapping_units, one_shot_programs, pacing, parity, partial_reads, placement, plane_programs,
-    random_buffer, random_cache, random_config, random_host, random_queues, random_requests, slc, superblocks, suspension, two_thresholds,
-    wear, zones,
+    ageing, fair, leftovers, mapping_cache, mapping_units, namespaces, one_shot_programs, pacing, parity, partial_reads, placement,
+    plane_programs, random_buffer, random_cache, random_config, random_host, random_queues, random_requests, slc, superblocks, suspension,
+    two_thresholds, wear, zones,
 };
 use ssdlab::cause::Cause;
 use ssdlab::config::{Config, Leftover, Padding, PoolScope, SlcFull, UnmappedRead};
@@ -282,6 +282,8 @@ pub fn drawn(case: u64) -> (Config, Vec<Request>) {
     wear(&mut Rng::new(case, "wear"), &mut config);
     plane_programs(&mut Rng::new(case, "planes"), &mut config);
     zones(&mut Rng::new(case, "zones"), &mut config, &mut requests);
+    namespaces(&mut Rng::new(case, "namespaces"), &mut config);
+    fair(&mut Rng::new(case, "fair"), &mut config);
     (config, requests)
 }
 
@@ -353,6 +355,7 @@ fn fired(result: RunResult) -> Tally {
             ("core_waits", interface.core_waits),
             ("link_waits", interface.link_waits),
             ("held_commands", interface.held_commands),
+            ("quota_waits", interface.quota_waits),
         ]
     });
     let buffer = result.buffer.map(|buffer| {
@@ -410,8 +413,7 @@ fn random_drives_keep_every_invariant() {
         // Policies of the user's own are for runs that have one: `orders` gives these cases some. Drives with a power cap: `energy`. A
         // superblock closes early only where the reserve is all that is left, and nothing can be collected. A write goes to another chip where
         // a block fails that leaves its chip no room, and accepted data find no place where many blocks fail at once: `wear`.
-        let elsewhere =
-            ["lost_units", "order_choices", "order_fallbacks", "power_waits", "rerouted_writes", "skipped_units", "victim_choices"];
+        let elsewhere = ["lost_units", "order_fallbacks", "power_waits", "rerouted_writes", "skipped_units", "victim_choices"];
         let counted = |name: &String| !elsewhere.contains(&name.as_str());
         assert_eq!(tally.iter().find(|(name, count)| **count == 0 && counted(name)), None, "this never happened");
     }

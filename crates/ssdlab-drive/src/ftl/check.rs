@@ -134,6 +134,10 @@ impl Ftl {
             if self.map.content(&self.geometry, ppn) != lpn {
                 return Err(format!("page {lpn} is mapped to {ppn}, which holds page {}", self.map.content(&self.geometry, ppn)));
             }
+            let namespace = |pool| self.geometry.namespace_of_pool(pool);
+            if namespace(self.geometry.pool_of_page(ppn)) != namespace(self.geometry.static_pool(lpn)) {
+                return Err(format!("page {lpn} lies on a die of another namespace"));
+            }
             valid[block.index()] += 1;
             mapped[(lpn.0 / MAPPED_PAGES) as usize] += 1;
         }

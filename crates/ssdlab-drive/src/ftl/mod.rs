@@ -586,13 +586,12 @@ impl Ftl {
     pub fn fill(&mut self, pages: u32) {
         self.map.fill(pages);
         let per_block = self.geometry.units_per_block.get();
-        let (pools, units) = (self.geometry.pools.count.get(), self.geometry.units_per_flash_page);
-        assert!(pages.is_multiple_of(units), "a drive is filled in whole flash pages");
-        let first = pages / units;
-        for filled in (0..first.div_ceil(pools) * units).step_by(per_block as usize) {
-            for stripe in 0..pools.min(first) {
-                let (pool, _) = self.geometry.home(Lpn(stripe * units));
-                let left = ((first - stripe).div_ceil(pools) * units).saturating_sub(filled);
+        assert!(pages.is_multiple_of(self.geometry.units_per_flash_page), "a drive is filled in whole flash pages");
+        let order = self.geometry.pools.striped().to_vec();
+        let most = order.iter().map(|&pool| self.geometry.filled_units(pool, pages)).max().unwrap_or(0);
+        for filled in (0..most).step_by(per_block as usize) {
+            for &pool in &order {
+                let left = self.geometry.filled_units(pool, pages).saturating_sub(filled);
                 if left > 0 {
                     self.fill_block(pool, left.min(per_block));
                 }

@@ -57,6 +57,9 @@ pub fn shape_hash(config: &Config) -> String {
     if config.pools_per_group() > 1 {
         shape += &format!(" superblocks of {}", config.pools_per_group());
     }
+    if !config.ftl.namespaces.is_empty() {
+        shape += &format!(" namespaces {:?} {:?}", config.ftl.namespaces, config.ftl.namespace_layout);
+    }
     if config.ftl.placement != Placement::None {
         let Keys { placement, handles, isolation, .. } = &config.ftl;
         shape += &format!(" placement {placement:?} {handles} {isolation:?}");
@@ -170,7 +173,7 @@ impl Ftl {
         if line()? != shape_hash(config) {
             return Err(format!(
                 "the state was saved for a drive of another shape: geometry, over-provisioning, ftl.allocation, ftl.pool, ftl.frontier, \
-                 ftl.reclaim_unit, ftl.placement with its handles, ftl.map_unit_bytes, ftl.parity_stripe, {}, and whether and by which \
+                 ftl.reclaim_unit, ftl.namespaces, ftl.placement with its handles, ftl.map_unit_bytes, ftl.parity_stripe, {}, and whether and by which \
                  ftl.map_page_bytes and ftl.map_entry_bytes part of the mapping table is in flash (ftl.map_cache_bytes) must be the same",
                 Config::SHAPE_OF_SLC
             ));

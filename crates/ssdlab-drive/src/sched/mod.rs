@@ -9,12 +9,14 @@
 //! | `mod` | which operations wait for a die, and is there a place in a chip's queue for one more? |
 //! | `queues` | in which order do they wait? |
 //! | `order` | what does a user-defined order see, and answer? |
+//! | `fair` | which operation goes first so that flows are slowed down evenly (FLIN)? |
 //! | `transaction` | what is known of a page operation? |
 //! | `page_order` | which operations on one logical page wait for each other? |
 //! | `placement` | which chip and pool take a write under dynamic allocation? |
 //! | `slack`, `estimate`, `feedback` | how much later may an operation end, and which others may bypass it (elyasi2017)? |
 
 mod estimate;
+pub mod fair;
 mod feedback;
 mod order;
 pub mod page_order;

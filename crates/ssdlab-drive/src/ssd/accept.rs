@@ -2,7 +2,7 @@
 
 use super::Ssd;
 use super::host::Outstanding;
-use super::mechanisms::{self, accepted, burst, estimates, merge, slc, superblock, wear, zones};
+use super::mechanisms::{self, accepted, burst, estimates, merge, order, slc, superblock, wear, zones};
 use super::watch::planted::Planted;
 use super::watch::probes::Event;
 use super::watch::timeline;
@@ -388,6 +388,7 @@ impl Ssd {
             return;
         }
         self.sched.push(&mut self.transactions, die, id);
+        order::operation_waits(self, now, die, id);
         self.ready.wake(die);
         self.operation_waits(now, die);
         burst::interrupt_for_host(self, now, die);
@@ -404,6 +405,7 @@ impl Ssd {
         }
         let first = self.first_die(station);
         self.sched.push(&mut self.transactions, first, id);
+        order::operation_waits(self, now, first, id);
         self.dies_for_write(station).for_each(|die| {
             self.ready.wake(die);
             self.operation_waits(now, die);

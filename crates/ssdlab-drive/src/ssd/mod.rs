@@ -57,7 +57,7 @@ use host::HostRequests;
 use mechanisms::ages::Ages;
 use mechanisms::burst;
 use mechanisms::merge::Merging;
-use mechanisms::order::OwnOrder;
+use mechanisms::order::{self, OwnOrder};
 use mechanisms::power::Power;
 use mechanisms::slc::Slc;
 use mechanisms::wear::Wear;
@@ -78,7 +78,7 @@ pub struct Ssd {
     sched: Scheduler,
     /// The translation layer: map, blocks, write frontiers.
     ftl: Ftl,
-    /// A user-defined order of operations; `None` without one.
+    /// A user-defined order of operations, or the fair one; `None` without.
     order: Option<Box<OwnOrder>>,
     /// GC: jobs, scopes, states of pools.
     gc: Collector,
@@ -145,7 +145,7 @@ impl Ssd {
             host: HostRequests::default(),
             transactions: Transactions::default(),
             sched: Scheduler::new(config, &ftl, flash.timing()),
-            order: None,
+            order: order::of(config, ftl.geometry(), flash.timing()),
             gc: Collector::new(config, &rules.gc, &ftl, seed),
             pace: pace::of(config, geometry),
             power: Power::new(&config.energy, geometry.dies),

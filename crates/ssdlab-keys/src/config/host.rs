@@ -40,6 +40,16 @@ pub struct Host {
     /// For `arbitration = "wrr"`: number of commands fetched from each queue in its turn, by queue.
     #[schemars(inner(range(min = 1, max = 256)))]
     pub weights: Vec<u32>,
+    /// Quota of each queue, commands a second, by queue; 0: none for this queue. Empty: none for any.
+    #[schemars(inner(range(min = 0, max = 1000000000)))]
+    pub quota_iops: Vec<u32>,
+    /// Quota of each queue for the data of its reads and writes together, MB (1,000,000 bytes) a second, by queue; 0: none for this queue.
+    /// Empty: none for any.
+    #[schemars(inner(range(min = 0, max = 1000000000)))]
+    pub quota_mb_s: Vec<u32>,
+    /// Burst of a quota, us: a queue that was idle for so long may send at once what its quota allows in this time. 0: always at the rate.
+    #[schemars(range(min = 0, max = 1000000000))]
+    pub quota_burst_us: u32,
 }
 
 /// Arbitration: from which submission queue the next command is fetched.
@@ -65,6 +75,9 @@ impl Default for Host {
             queue_depth: 0,
             arbitration: Arbitration::Rr,
             weights: Vec::new(),
+            quota_iops: Vec::new(),
+            quota_mb_s: Vec::new(),
+            quota_burst_us: 1_000,
         }
     }
 }
@@ -75,9 +88,15 @@ impl Host {
         self.works() || self.slots > 0 || self.link_bytes_per_us > 0 || self.write_bytes_per_us > 0 || self.has_queues()
     }
 
-    /// Commands may be fetched in another order than they arrive: there are several queues, or the depth of a queue is limited.
+    /// Commands may be fetched in another order than they arrive, or wait for their queue: there are several queues, or the depth or the rate of a
+    /// queue is limited.
     pub fn has_queues(&self) -> bool {
-        self.queues > 1 || self.queue_depth > 0
+        self.queues > 1 || self.queue_depth > 0 || self.has_quotas()
+    }
+
+    /// Some queue has a quota.
+    pub fn has_quotas(&self) -> bool {
+        self.quota_iops.iter().chain(&self.quota_mb_s).any(|&rate| rate > 0)
     }
 
     /// Commands take time of cores.

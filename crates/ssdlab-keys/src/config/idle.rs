@@ -69,6 +69,7 @@ const PERMUTATION: &str = "workload.address = \"permutation\"";
 const QUEUES: &str = "host.queues above 1";
 const CLOSED_LOOP: &str = "workload.queue_depth above 0, a closed loop";
 const OPEN_LOOP: &str = "workload.queue_depth = 0, since a closed loop has no arrival times of its own";
+const FAIR: &str = "scheduler.order = \"fair\"";
 const GROUPS: &str = "cache.policy = \"bplru\" or \"fab\"";
 const BPLRU: &str = "cache.policy = \"bplru\"";
 
@@ -148,6 +149,7 @@ const RULES: &[Rule] = &[
         TIES,
         |c| c.ftl.allocation == Allocation::Dynamic && c.pools_per_group() == 1,
     ),
+    parameter("ftl.namespace_layout", "ftl.namespaces", |c| !c.ftl.namespaces.is_empty()),
     parameter("ftl.superblock_span", "ftl.reclaim_unit = \"superblock\"", |c| c.ftl.reclaim_unit == ReclaimUnit::Superblock),
     parameter("zones.blocks", ZONES, Config::has_zones),
     switch("zones.size_bytes", |c| c.zones.size_bytes > 0, ZONES, Config::has_zones),
@@ -281,6 +283,10 @@ const RULES: &[Rule] = &[
     ),
     // Moves that may merge never use copyback, whether or not a host operation can reach them.
     switch("gc.merge", |c| c.gc.merge, HOST_ON_THE_DIE, |c| host_uses_the_die(c.gc.scope) || c.device.copyback || cancels_suspension(c)),
+    switch("scheduler.flow_weights", |c| !c.scheduler.flow_weights.is_empty(), FAIR, is_fair),
+    parameter("scheduler.fair_epoch_us", FAIR, is_fair),
+    parameter("scheduler.fair_low_mb_s", FAIR, is_fair),
+    parameter("scheduler.fair_ratio", FAIR, is_fair),
     parameter("scheduler.alpha", "scheduler.order = \"fr-fcfs\" and scheduler.write_queue above 0", |c| {
         c.scheduler.order == Order::FrFcfs && c.scheduler.write_queue > 0
     }),
@@ -317,6 +323,7 @@ const RULES: &[Rule] = &[
     parameter("buffer.reads_pass", A_BUFFER, |c| c.buffer.is_on()),
     switch("host.arbitration", |c| c.host.arbitration != Arbitration::Rr, QUEUES, |c| c.host.queues > 1),
     switch("host.weights", |c| !c.host.weights.is_empty(), "host.arbitration = \"wrr\"", |c| c.host.arbitration == Arbitration::Wrr),
+    parameter("host.quota_burst_us", "a quota of a queue (host.quota_iops or host.quota_mb_s above 0)", |c| c.host.has_quotas()),
     parameter("host.cores", "host.command_ns or host.completion_ns above 0", |c| c.host.works()),
     parameter("array.drives", AN_ARRAY, |c| c.array.level != ArrayLevel::None),
     parameter("array.stripe_kb", AN_ARRAY, |c| c.array.level != ArrayLevel::None),
@@ -393,6 +400,11 @@ fn retries(policy: RetryPolicy) -> bool {
 /// Host operations may run on the die of a pool whose job is active.
 fn host_uses_the_die(scope: Scope) -> bool {
     matches!(scope, Scope::None | Scope::Block | Scope::Plane)
+}
+
+/// Operations are ordered so that flows are slowed down evenly.
+fn is_fair(config: &Config) -> bool {
+    config.scheduler.order == Order::Fair
 }
 
 /// Exactly one key of preemptible GC is on, and it switches off suspension of GC operations by `scheduler.suspend`

@@ -18,6 +18,7 @@ mod json;
 pub mod layers;
 mod mode;
 mod names;
+mod namespaces;
 mod node;
 mod overrides;
 pub mod presets;
@@ -48,6 +49,7 @@ pub use host::{Arbitration, Host};
 pub use idle::{IdleKey, idle_by_hand};
 pub use layers::Layers;
 pub use mode::{MODES, Mode, ModeFacts, WHOLE};
+pub use namespaces::{Exported, NamespaceLayout};
 pub use slc::{Slc, SlcFull, SlcShape};
 pub use storage::{Array, ArrayLevel, Cache, CacheGroup, CachePlace, CachePolicy, Padding, RebuildReads};
 pub use streams::{CLASSES_MAX, GROUPS_MAX, HANDLES_MAX, HORIZON, STREAMS_MAX, Stream, Streams, foretold_writes, oracle_bytes};
@@ -433,6 +435,13 @@ pub struct Ftl {
     /// The allocation domain (pool): the blocks of a plane or of a die. A pool has its own free list, write frontiers and garbage
     /// collection.
     pub pool: PoolScope,
+    /// Namespaces: the number of dies of each, which are its own. Each has the part of the exported range, in their order, that its dies have
+    /// of all dies. Channels, the host interface, caches and the controller are shared. Needs static allocation. Empty: no namespaces, and
+    /// addresses are striped over all dies.
+    #[schemars(inner(range(min = 1, max = 67108864)))]
+    pub namespaces: Vec<u32>,
+    /// The order in which namespaces take dies (`namespaces`).
+    pub namespace_layout: NamespaceLayout,
     /// What is filled, collected and erased as one: a block, or a superblock, which has a block of each pool (`superblock_span`) and is
     /// filled die after die. Superblocks of several pools need allocation = "dynamic".
     pub reclaim_unit: ReclaimUnit,
@@ -502,6 +511,8 @@ impl Default for Ftl {
             allocation: Allocation::default(),
             dynamic_ties: DynamicTies::Turn,
             pool: PoolScope::Plane,
+            namespaces: Vec::new(),
+            namespace_layout: NamespaceLayout::Channels,
             reclaim_unit: ReclaimUnit::Block,
             superblock_span: SuperblockSpan::Drive,
             frontier: Frontier::Separate,
@@ -1233,6 +1244,20 @@ pub struct Scheduler {
     pub estimates: bool,
     /// The mean error of the last second's estimates is added to each estimate (elyasi2017, footnote 3).
     pub error_feedback: bool,
+    /// For `order = "fair"`: operations that a flow gives on a die in each round, by flow; further flows give one. Empty: no rounds.
+    #[schemars(inner(range(min = 1, max = 256)))]
+    pub flow_weights: Vec<u32>,
+    /// For `order = "fair"`: length of the epochs by which flows are classified, us.
+    #[schemars(range(min = 1, max = 1000000000))]
+    pub fair_epoch_us: u32,
+    /// For `order = "fair"`: a flow that read less than this in an epoch, MB (1,000,000 bytes) a second of all dies, is of low intensity among
+    /// reads, and one that wrote less among writes.
+    #[schemars(range(min = 0, max = 1000000000))]
+    pub fair_low_mb_s: u32,
+    /// For `order = "fair"`: where the least mean slowdown of a flow is less than this share of the greatest, the flow that is slowed down most
+    /// goes first.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub fair_ratio: f64,
 }
 
 impl Default for Scheduler {
@@ -1249,6 +1274,10 @@ impl Default for Scheduler {
             suspend: Vec::new(),
             estimates: false,
             error_feedback: false,
+            flow_weights: Vec::new(),
+            fair_epoch_us: 10_000,
+            fair_low_mb_s: 25,
+            fair_ratio: 0.6,
         }
     }
 }
@@ -1268,4 +1297,6 @@ pub enum Order {
     Fcfs,
     /// Reads before writes, and the oldest first among reads and among writes.
     FrFcfs,
+    /// Such that flows of requests are slowed down evenly (docs/model/tenants.md, after FLIN).
+    Fair,
 }

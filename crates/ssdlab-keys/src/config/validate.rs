@@ -11,7 +11,7 @@ use ssdlab_base::error::{Error, Result};
 
 use super::{
     Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Ftl, MapCacheUnit, Order, Pace, Placement, PoolScope,
-    PreconditionKind, RebuildReads, Scope, SuspendedForReads, Trigger, check, workload_rules,
+    PreconditionKind, RebuildReads, Scope, SuspendedForReads, Trigger, check, namespaces, workload_rules,
 };
 
 /// Checks a whole configuration: each key by itself, and relations between keys.
@@ -100,6 +100,7 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     abilities(config, messages);
     placement(config, messages);
     superblocks(config, messages);
+    namespaces::check(config, messages);
     page_types(config, messages);
     programs(config, messages);
     precondition(config, messages);

@@ -1,5 +1,6 @@
 //! The requests: generated or from a trace, by flow.
 
+use super::Exported;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -100,8 +101,10 @@ pub struct Workload {
     /// 0), modulo `host.queues`.
     #[schemars(range(min = 0, max = 1023))]
     pub queue: Option<u32>,
-    /// The part of the exported range that this flow uses: its start and its end, as shares of the range (rounded down to 64 KiB).
-    /// Addresses, footprints and the exported range of the flow's other keys refer to this part.
+    /// The namespace that this flow uses (`ftl.namespaces`), from 0: its `part` is of this namespace. Absent: of the whole exported range.
+    pub namespace: Option<u32>,
+    /// The part of the exported range, or of the flow's namespace, that this flow uses: its start and its end, as shares of the range (rounded
+    /// down to 64 KiB). Addresses, footprints and the exported range of the flow's other keys refer to this part.
     pub part: (f64, f64),
     /// Start of this flow, seconds after the start of the run (or after the flow that `start_after` names): its requests arrive that much
     /// later, and a closed loop sends none before.
@@ -220,6 +223,7 @@ impl Default for Workload {
             flows: Vec::new(),
             name: None,
             queue: None,
+            namespace: None,
             part: (0.0, 1.0),
             start_s: 0.0,
             start_after: None,
@@ -273,13 +277,13 @@ pub struct SeparateFlow {
 }
 
 impl SeparateFlow {
-    /// The flow's part of the exported range, bytes: its first byte, and its length.
-    pub fn range(&self, exported_bytes: u64) -> (u64, u64) {
+    /// The flow's part of the exported range, bytes: its first byte, and its length; 0 for a namespace that there is not.
+    pub fn range(&self, exported: &Exported) -> (u64, u64) {
+        let of_namespace = |number: u32| exported.namespaces.get(number as usize).copied().unwrap_or_default();
+        let (begin, bytes) = self.workload.namespace.map_or((0, exported.bytes), of_namespace);
         let (from, to) = self.workload.part;
-        let at = |share: f64| {
-            if share >= 1.0 { exported_bytes } else { (exported_bytes as f64 * share) as u64 / PART_BYTES * PART_BYTES }
-        };
-        (at(from), at(to).saturating_sub(at(from)))
+        let at = |share: f64| if share >= 1.0 { bytes } else { (bytes as f64 * share) as u64 / PART_BYTES * PART_BYTES };
+        (begin + at(from), at(to).saturating_sub(at(from)))
     }
 }
 

@@ -249,13 +249,20 @@ fn handles(path: &str, workload: &Workload, ftl: &Ftl, messages: &mut Vec<String
     }
 }
 
-/// Checks the queues of the host: weights and their number.
+/// Checks the queues of the host: their weights and quotas, one for each queue.
 pub(super) fn queues(host: &Host, messages: &mut Vec<String>) {
     let (queues, weights) = (host.queues as usize, host.weights.len());
     if host.arbitration == Arbitration::Wrr && weights != queues {
         messages.push(format!(
             "host.weights: has {weights} entries for host.queues = {queues}; host.arbitration = \"wrr\" needs one for each queue"
         ));
+    }
+    for (key, count) in [("quota_iops", host.quota_iops.len()), ("quota_mb_s", host.quota_mb_s.len())] {
+        if count > 0 && count != queues {
+            messages.push(format!(
+                "host.{key}: has {count} entries for host.queues = {queues}; give one for each queue, 0 for a queue without a quota, or none"
+            ));
+        }
     }
 }
 

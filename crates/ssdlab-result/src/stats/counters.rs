@@ -108,10 +108,12 @@ counters! {
         multiplane_operations,
         /// Multi-plane programs of the host.
         multiplane_programs,
-        /// Decisions of a user-defined order of operations, each between two operations or more.
+        /// Decisions of a user-defined order of operations, or of the fair one (`scheduler.order`), each between two operations or more.
         order_choices,
         /// Decisions that a user-defined order of operations left to the configured order.
         order_fallbacks,
+        /// Operations of the host that the fair order of flows chose in place of the oldest (`scheduler.order`).
+        order_passes,
         /// GC jobs for space that began outside the window of their drive, since blocks were short (`array.window_us`).
         outside_window,
         /// Host operations that began while another operation was in service on their die (cache register).

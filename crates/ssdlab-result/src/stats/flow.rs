@@ -58,6 +58,10 @@ pub struct Alone {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ratio"))]
     pub slowdown: Option<f64>,
+    /// Throughput that the others leave the flow: its reads and writes a second beside them over those without them. Absent if the latter is 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "ratio"))]
+    pub throughput: Option<f64>,
 }
 
 /// Fairness: how evenly several flows slow each other down.
@@ -72,6 +76,12 @@ pub struct Fairness {
     /// Fairness: smallest slowdown of a flow over the largest. 1 is even.
     #[schemars(extend("unit" = "ratio"))]
     pub ratio: f64,
+    /// Weighted speedup: the sum of 1 / slowdown over the flows. Their number if none is slowed down.
+    #[schemars(extend("unit" = "ratio"))]
+    pub weighted_speedup: f64,
+    /// Harmonic speedup: the number of flows over the sum of their slowdowns. 1 if none is slowed down.
+    #[schemars(extend("unit" = "ratio"))]
+    pub harmonic_speedup: f64,
 }
 
 impl FlowResult {
@@ -96,7 +106,8 @@ impl FlowResult {
     pub fn compare_with(&mut self, alone: &FlowResult) {
         let mean = |flow: &FlowResult| flow.latency_ns.all.as_ref().map(|latency| latency.mean);
         if let (Some(shared), Some(mean_ns)) = (mean(self), mean(alone)) {
-            self.alone = Some(Alone { mean_ns, slowdown: (mean_ns > 0.0).then(|| shared / mean_ns) });
+            let throughput = self.iops.zip(alone.iops).filter(|(_, alone)| *alone > 0.0).map(|(beside, alone)| beside / alone);
+            self.alone = Some(Alone { mean_ns, slowdown: (mean_ns > 0.0).then(|| shared / mean_ns), throughput });
         }
     }
 }
@@ -108,6 +119,13 @@ impl Fairness {
         let slowdowns: Vec<_> = flows.iter().filter_map(slowdown).collect();
         let least = slowdowns.iter().map(|(slowdown, _)| *slowdown).min_by(f64::total_cmp)?;
         let (worst_slowdown, worst) = slowdowns.iter().max_by(|a, b| a.0.total_cmp(&b.0))?.clone();
-        (slowdowns.len() > 1 && worst_slowdown > 0.0).then(|| Fairness { worst_slowdown, worst, ratio: least / worst_slowdown })
+        let sum = |of: fn(f64) -> f64| slowdowns.iter().map(|(slowdown, _)| of(*slowdown)).sum::<f64>();
+        (slowdowns.len() > 1 && worst_slowdown > 0.0).then(|| Fairness {
+            worst_slowdown,
+            worst,
+            ratio: least / worst_slowdown,
+            weighted_speedup: sum(f64::recip),
+            harmonic_speedup: slowdowns.len() as f64 / sum(|slowdown| slowdown),
+        })
     }
 }

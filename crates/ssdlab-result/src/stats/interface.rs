@@ -36,6 +36,8 @@ counts! {
             held_commands: u64,
             /// Number of writes that waited for the rate of writes.
             rate_waits: u64,
+            /// Number of commands that waited for the quota of their queue.
+            quota_waits: u64,
             /// Time that cores worked, summed over cores, ns.
             core_busy_ns: u128,
             /// Time that the link carried data of writes, ns.
@@ -60,6 +62,7 @@ impl InterfaceStats {
             link_waits: self.link_waits,
             held_commands: self.held_commands,
             rate_waits: self.rate_waits,
+            quota_waits: self.quota_waits,
             cores: share(self.core_busy_ns, self.cores),
             link_in: share(self.link_in_busy_ns, self.drives),
             link_out: share(self.link_out_busy_ns, self.drives),
@@ -101,6 +104,10 @@ pub struct InterfaceResult {
     #[serde(default)]
     #[schemars(extend("unit" = "count"))]
     pub rate_waits: u64,
+    /// Number of commands that waited for the quota of their queue (`host.quota_iops`, `host.quota_mb_s`).
+    #[serde(default)]
+    #[schemars(extend("unit" = "count"))]
+    pub quota_waits: u64,
     /// Share of the measured time in which cores were busy, mean over cores.
     #[schemars(extend("unit" = "share"))]
     pub cores: f64,

@@ -13,7 +13,7 @@ use ssdlab_base::caller::Caller;
 use ssdlab_base::error::{Error, Result};
 use ssdlab_base::request::{Request, RequestKind};
 use ssdlab_base::units::Ns;
-use ssdlab_keys::config::{SeparateFlow, Workload};
+use ssdlab_keys::config::{Exported, SeparateFlow, Workload};
 use ssdlab_keys::remark::Remark;
 
 /// Request sources of the flows of a workload: those in open loop merged into one, those in closed loop apart.
@@ -39,14 +39,15 @@ pub struct ClosedLoop {
 }
 
 impl Flows {
-    /// Opens the flows of `config` for storage that exports `exported_bytes`. `requests`: limit for all flows together; without it,
+    /// Opens the flows of `config` for storage that exports `exported`. `requests`: limit for all flows together; without it,
     /// generated flows end when every trace has been read.
     ///
     /// # Errors
     /// As [`super::open_cancellable`], for each of the flows.
-    pub fn open(config: &Workload, exported_bytes: u64, seed: u64, requests: Option<u64>, caller: &Caller) -> Result<Self> {
+    pub fn open(config: &Workload, exported: impl Into<Exported>, seed: u64, requests: Option<u64>, caller: &Caller) -> Result<Self> {
+        let exported = exported.into();
         if is_plain(config) {
-            let source = super::open_cancellable(config, exported_bytes, seed, requests, caller)?;
+            let source = super::open_cancellable(config, exported.bytes, seed, requests, caller)?;
             return Ok(match u64::from(config.queue_depth) {
                 0 => Flows { open: Some(source), closed: Vec::new() },
                 depth => Flows {
@@ -56,7 +57,7 @@ impl Flows {
             });
         }
         let (closed, open): (Vec<_>, Vec<_>) =
-            sending(config, exported_bytes, seed, requests, caller)?.into_iter().partition(|(depth, _)| *depth > 0);
+            sending(config, &exported, seed, requests, caller)?.into_iter().partition(|(depth, _)| *depth > 0);
         let closed = closed.into_iter().map(|(depth, source)| {
             let (flow, start_ns, terms) = (source.number, source.start_ns, source.terms);
             ClosedLoop { flow, depth, start_ns, terms, source }
@@ -79,7 +80,7 @@ impl Flows {
 
 /// Whether the workload is a single flow over the whole exported range.
 pub(super) fn is_plain(config: &Workload) -> bool {
-    !config.has_separate_flows() && config.part == (0.0, 1.0)
+    !config.has_separate_flows() && config.part == (0.0, 1.0) && config.namespace.is_none()
 }
 
 /// Opens all flows, closed loops included, merged by arrival.
@@ -93,7 +94,7 @@ pub(super) fn merge(
     requests: Option<u64>,
     caller: &Caller,
 ) -> Result<Box<dyn RequestSource>> {
-    Ok(merged(sending(config, exported_bytes, seed, requests, caller)?))
+    Ok(merged(sending(config, &exported_bytes.into(), seed, requests, caller)?))
 }
 
 fn merged(flows: Vec<(u64, Box<OfFlow>)>) -> Box<dyn RequestSource> {
@@ -103,7 +104,7 @@ fn merged(flows: Vec<(u64, Box<OfFlow>)>) -> Box<dyn RequestSource> {
 }
 
 /// Opens the flows that send requests (all, or only `workload.only`), each with its queue depth (0: open loop).
-fn sending(config: &Workload, exported_bytes: u64, seed: u64, requests: Option<u64>, caller: &Caller) -> Result<Vec<(u64, Box<OfFlow>)>> {
+fn sending(config: &Workload, exported: &Exported, seed: u64, requests: Option<u64>, caller: &Caller) -> Result<Vec<(u64, Box<OfFlow>)>> {
     let flows = config.separate_flows().map_err(Error::Config)?;
     let sends = |(_, flow): &(u16, &SeparateFlow)| config.only.as_ref().is_none_or(|only| *only == flow.name);
     let sending: Vec<_> = (0..).zip(&flows).filter(sends).collect();
@@ -120,7 +121,7 @@ fn sending(config: &Workload, exported_bytes: u64, seed: u64, requests: Option<u
     let clocks = FileClock::of_flows(&flows, caller)?;
     let number_of = |name: &String| flows.iter().position(|flow| flow.name == *name).map(|number| number as u16);
     let open = |&(number, flow): &(u16, &SeparateFlow)| {
-        let source = OfFlow::open(number, flow, clocks[usize::from(number)], exported_bytes, seed, &shared, caller)?;
+        let source = OfFlow::open(number, flow, clocks[usize::from(number)], exported, seed, &shared, caller)?;
         let source = OfFlow { after: flow.workload.start_after.as_ref().and_then(number_of), ..source };
         Ok((flow.workload.queue_depth.into(), Box::new(source)))
     };
@@ -162,16 +163,19 @@ impl OfFlow {
         number: u16,
         flow: &SeparateFlow,
         clock: Option<FileClock>,
-        exported_bytes: u64,
+        exported: &Exported,
         seed: u64,
         shared: &Shared,
         caller: &Caller,
     ) -> Result<Self> {
-        let (begin, bytes) = flow.range(exported_bytes);
+        let (begin, bytes) = flow.range(exported);
         if bytes == 0 {
             let (path, (from, to)) = (&flow.path, flow.workload.part);
             return Err(Error::Config(format!(
-                "{path}.part = [{from}, {to}]: is less than 64 KiB of the {exported_bytes} bytes that the drive exports; widen it"
+                "{path}.part = [{from}, {to}]: is less than 64 KiB of the {} bytes that the drive exports; widen it",
+                flow.workload
+                    .namespace
+                    .map_or(exported.bytes, |number| exported.namespaces.get(number as usize).map_or(0, |range| range.1))
             )));
         }
         let is_trace = flow.workload.trace.is_some();
@@ -329,7 +333,7 @@ mod tests {
         let flows = serde_json::from_str(r#"[{"name": "other"}]"#).unwrap();
         let config = Workload { flows, ..Workload::default() };
         let shares = |limit: u64| {
-            let mut flows = sending(&config, 1 << 30, 1, Some(limit), &Caller::default()).unwrap();
+            let mut flows = sending(&config, &(1 << 30).into(), 1, Some(limit), &Caller::default()).unwrap();
             let mut shares = vec![flows[0].1.progress().unwrap()];
             for number in 0..limit as usize {
                 assert!(flows[number % 2].1.next_request().unwrap().is_some());

@@ -2,6 +2,7 @@
 
 use super::{Control, Plan, WarmUp, run_once};
 use ssdlab_base::error::{Error, Result};
+use ssdlab_keys::remark::Remark;
 use ssdlab_result::stats::{Fairness, FlowResult, RunResult};
 
 /// Runs each flow of `plan` alone, with as many requests as it sent in `result`, and adds to `result` how much the others slowed it down.
@@ -17,7 +18,20 @@ pub(super) fn add(plan: &Plan, result: &mut RunResult, control: &Control) -> Res
         }
     }
     result.fairness = Fairness::of(&result.flows);
+    result.remarks.extend(of_closed_loops(plan, result));
     Ok(())
+}
+
+/// The remark on flows in closed loop, which send more slowly when they are slowed down.
+fn of_closed_loops(plan: &Plan, result: &RunResult) -> Option<Remark> {
+    let flows = plan.config.workload.separate_flows().unwrap_or_default();
+    let closed = flows.iter().filter(|flow| flow.workload.queue_depth > 0).map(|flow| flow.name.as_str());
+    let compared = |name: &&str| result.flows.iter().any(|flow| flow.name == *name && flow.alone.is_some());
+    let closed: Vec<&str> = closed.filter(compared).collect();
+    (!closed.is_empty()).then(|| {
+        let sentence = format!("Closed loops send less when they are slowed down ({}): slowdown hides what they lose.", closed.join(", "));
+        Remark::note("closed-slowdown", "flows", sentence, "Read alone.throughput of these flows beside their slowdown.")
+    })
 }
 
 /// The plan of a run in which only `flow` sends, `sent` requests.

@@ -15,7 +15,7 @@ use ssdlab_base::units::PoolId;
 use ssdlab_drive::ftl::Ftl;
 use ssdlab_drive::precondition;
 use ssdlab_drive::storage::drive_seed;
-use ssdlab_keys::config::{Config, PreconditionKind, Wear};
+use ssdlab_keys::config::{Config, Exported, PreconditionKind, Wear};
 use ssdlab_result::settled::Verdict;
 use ssdlab_result::stats::PreconditionReport;
 use ssdlab_trace::workload::{Flows, RequestSource};
@@ -43,11 +43,11 @@ pub(super) fn replay(plan: &Plan, prepared: Prepared, control: &Control) -> Resu
 }
 
 fn replayed(plan: &Plan, (mut ftls, mut report): Prepared, control: &Control) -> Result<Prepared> {
-    let exported = plan.config.exported_bytes()?;
+    let exported = Exported::of(&plan.config)?;
     let (mut requests, mut written) = (0, 0);
     for _ in 0..plan.config.ftl.precondition.rounds {
         let mut simulation = Simulation::with_drives(&quiet(plan), ftls, report.clone())?;
-        let open = || Flows::open(&plan.config.workload, exported, plan.seed, None, &control.caller);
+        let open = || Flows::open(&plan.config.workload, exported.clone(), plan.seed, None, &control.caller);
         simulation.foretell(open)?;
         let mut flows = open()?;
         simulation.drive_flows(&mut flows, control)?;
@@ -76,14 +76,14 @@ pub(super) fn settle(plan: &Plan, prepared: Prepared, control: &Control) -> Resu
 }
 
 fn settled(plan: &Plan, (ftls, report): Prepared, most: f64, control: &Control) -> Result<Prepared> {
-    let exported = plan.config.exported_bytes()?;
+    let exported = Exported::of(&plan.config)?;
     let open = || {
-        let mut flows = Flows::open(&plan.config.workload, exported, plan.seed, Some(u64::MAX), &control.caller)?;
+        let mut flows = Flows::open(&plan.config.workload, exported.clone(), plan.seed, Some(u64::MAX), &control.caller)?;
         flows.draw_others();
         Ok(flows)
     };
     let mut flows = open()?;
-    let limit = Limit::new(exported, most);
+    let limit = Limit::new(exported.bytes, most);
     limit.count(&mut flows);
     let mut simulation = Simulation::with_drives(&quiet(plan), ftls, report.clone())?;
     simulation.foretell(open)?;

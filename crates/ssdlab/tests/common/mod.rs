@@ -620,11 +620,49 @@ pub fn random_queues(rng: &mut Rng, config: &mut Config, requests: &mut [Request
     config.host.queue_depth = pick(rng, &[0, 1, 2, 8]);
     config.host.arbitration = pick(rng, &[Arbitration::Rr, Arbitration::Wrr]);
     config.host.weights = (0..queues).map(|_| pick(rng, &[1, 2, 5])).collect();
+    let mut own = Rng::new(rng.clone().bits(), "quotas");
+    if own.chance(0.5) {
+        config.host.quota_iops = (0..queues).map(|_| pick(&mut own, &[0, 700, 20_000])).collect();
+        config.host.quota_mb_s = (0..queues).map(|_| pick(&mut own, &[0, 0, 5, 90])).collect();
+        config.host.quota_burst_us = pick(&mut own, &[0, 100, 4_000]);
+    }
     let further = pick(rng, &[0_u64, 1, 2, 4]);
     config.workload.flows = (0..further).map(|flow| [("name".to_string(), format!("flow {flow}").into())].into_iter().collect()).collect();
     for request in requests {
         request.flow = rng.below(further + 1) as u16;
     }
+}
+
+/// The fair order of flows, for one in four of the drives that can have it.
+pub fn fair(rng: &mut Rng, config: &mut Config) {
+    let uses_slack = config.scheduler.makes_estimates();
+    if !uses_slack && rng.chance(0.25) {
+        config.scheduler.order = Order::Fair;
+        config.scheduler.flow_weights = pick(rng, &[&[][..], &[1, 3], &[4, 1, 2]]).to_vec();
+        config.scheduler.fair_epoch_us = pick(rng, &[100, 2_000]);
+        config.scheduler.fair_low_mb_s = pick(rng, &[0, 5, 100]);
+        config.scheduler.fair_ratio = pick(rng, &[0.0, 0.6, 1.0]);
+    }
+}
+
+/// Namespaces with dies of their own, for half of the drives that can have them.
+pub fn namespaces(rng: &mut Rng, config: &mut Config) {
+    let by_chip = config.cache.evicts_groups() && config.cache.group == CacheGroup::Chip;
+    if by_chip
+        || config.has_zones()
+        || config.array.level != ArrayLevel::None
+        || config.ftl.allocation == Allocation::Dynamic
+        || rng.chance(0.5)
+    {
+        return;
+    }
+    let mut left = config.device.channels * config.device.chips_per_channel * config.device.dies_per_chip;
+    while left > 0 {
+        let dies = 1 + rng.below(left.into()) as u32;
+        config.ftl.namespaces.push(dies);
+        left -= dies;
+    }
+    config.ftl.namespace_layout = pick(rng, &[NamespaceLayout::Channels, NamespaceLayout::Dies]);
 }
 
 /// A random write buffer, for one drive in three.

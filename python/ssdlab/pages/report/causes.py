@@ -27,7 +27,7 @@ REASONS = {
     "controller": "the controller",
     "link": "the link to the host",
     "mapping": "waiting for the mapping table",
-    "pace": "waiting for collection to free room (gc.pace), or for the rate of writes (host.write_bytes_per_us)",
+    "pace": "waiting for collection to free room (gc.pace), for the rate of writes (host.write_bytes_per_us), or for a quota (host.quota_iops)",
     "power": "waiting for power (energy.cap_w)",
     "retry": "steps of reads that failed",
     "decode": "decoding",
@@ -131,6 +131,7 @@ BEHIND: dict[str, tuple[Counter, ...]] = {
         Counter("counters.paced_writes", "{} writes waited for credit"),
         Counter("counters.steps_owed", "{} steps of jobs went before writes that owed them"),
         Counter("interface.rate_waits", "{} writes waited for the rate of writes"),
+        Counter("interface.quota_waits", "{} commands waited for the quota of their queue"),
         *COLLECTION,
     ),
     "retry": (

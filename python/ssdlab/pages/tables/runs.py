@@ -487,6 +487,7 @@ def _interface(result: RunData) -> list[RenderableType]:
         "link_waits": "times for the link",
         "held_commands": "for data of an older write",
         "rate_waits": "for the rate of writes",
+        "quota_waits": "for the quota of their queue",
     }
     counts = [f"{interface[key]:,} {name}" for key, name in names.items() if interface.get(key)]
     lines = [f"Host interface: {interface['commands']:,} commands, {busy}", *([f"  {', '.join(counts)}"] if counts else [])]

@@ -23,6 +23,7 @@ WAITS = {
     "buffer_full": "for a place in the write buffer",
     "pace": "for credit that GC earns (gc.pace)",
     "write_rate": "for the rate of writes (host.write_bytes_per_us)",
+    "quota": "for the quota of its queue (host.quota_iops, host.quota_mb_s)",
     "slot": "for a slot of the host interface",
     "queue": "in its queue of the host",
     "core": "for a core of the controller",

@@ -93,7 +93,7 @@ pub(super) fn left_queue(ssd: &mut Ssd, die: DieId, left: HostCandidate) {
 #[inline(always)]
 pub(super) fn host_begins(ssd: &mut Ssd, now: Ns, die: DieId, operation: HostCandidate, kind: OpKind) -> OpKind {
     advance::lets_job_step(ssd, die);
-    order::host_begins(ssd, die);
+    order::host_begins(ssd, now, die, operation.id);
     merge::kind_of(ssd, now, die, operation.id, kind)
 }
 

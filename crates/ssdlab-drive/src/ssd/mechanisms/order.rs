@@ -1,10 +1,13 @@
-//! A user-defined order decides what goes first on a die: which of the operations that may begin, and whether GC goes before them.
+//! A user-defined order decides what goes first on a die: which of the operations that may begin, and whether GC goes before them. The fair
+//! order of several flows decides the former only.
 //!
 //! The policy chooses among eligible operations only. Operations on one page keep their order, since only the oldest is in a queue. A job
 //! that runs to completion (S3), the write that waits for it, and a GC step whose turn it is go first without a question.
 
 use crate::custom::AtWork;
+use crate::flash::Timing;
 use crate::rules::BurstRule;
+use crate::sched::fair::{Candidate, Fair};
 use crate::sched::{
     Cause, Choices, CustomOrder, JobState, Operation, OperationKind, OrderPolicy, QueueKind, SCATTERED, Situation, TransactionKind,
 };
@@ -13,8 +16,9 @@ use crate::ssd::candidates::{HostCandidate, Limits};
 use crate::ssd::mechanisms::advance;
 use crate::views::DiePhase;
 use ssdlab_base::error::Error;
-use ssdlab_base::units::{ChipId, DieId, Ns, PoolId};
-use ssdlab_keys::config::Priority;
+use ssdlab_base::units::{ChipId, DieId, Ns, PoolId, TxnId};
+use ssdlab_keys::config::{Config, Mode, Order, Priority};
+use ssdlab_keys::geometry::Geometry;
 
 /// Bursts remain exact: an operation that comes to wait for the die and may go first interrupts them.
 pub(in crate::ssd) const BURSTS: BurstRule = BurstRule { keys: &["scheduler.order"], exact: |_| true };
@@ -23,10 +27,19 @@ pub(in crate::ssd) const BURSTS: BurstRule = BurstRule { keys: &["scheduler.orde
 /// on like that for ever.
 const MOST_IN_VAIN: u32 = 100;
 
-/// A user-defined order at work.
+/// Who chooses among operations.
+#[derive(Debug)]
+enum Chooser {
+    /// A user-defined policy.
+    Own(AtWork<dyn OrderPolicy>),
+    /// The fair order, and the operations as it sees them.
+    Fair(Box<Fair>, Vec<Candidate>),
+}
+
+/// A user-defined order, or the fair one, at work.
 #[derive(Debug)]
 pub(in crate::ssd) struct OwnOrder {
-    policy: AtWork<dyn OrderPolicy>,
+    chooser: Chooser,
     /// The operations of the host that the policy chooses from, and all operations as it sees them.
     host: Vec<HostCandidate>,
     operations: Vec<Operation>,
@@ -47,18 +60,54 @@ pub(in crate::ssd) struct Question {
 }
 
 impl Ssd {
-    /// Uses a user-defined order. Call before [`Ssd::begin`].
+    /// Uses a user-defined order, also in place of the fair one. Call before [`Ssd::begin`].
     pub fn use_order_policy(&mut self, custom: &CustomOrder) {
         self.rules.never_bursts();
-        let in_vain = vec![0; self.geometry().chips as usize];
-        self.order = Some(Box::new(OwnOrder { policy: custom.make(), host: Vec::new(), operations: Vec::new(), in_vain }));
+        self.order = Some(Box::new(OwnOrder::new(Chooser::Own(custom.make()), self.geometry())));
     }
 
     /// The failure of a user-defined order, once there is one.
     #[inline]
     pub(in crate::ssd) fn take_order_failure(&mut self) -> Option<Error> {
-        self.order.as_mut()?.policy.take_failure()
+        match &mut self.order.as_mut()?.chooser {
+            Chooser::Own(policy) => policy.take_failure(),
+            Chooser::Fair(..) => None,
+        }
     }
+}
+
+/// The fair order of a configuration; `None` without it.
+pub(in crate::ssd) fn of(config: &Config, geometry: &Geometry, timing: &Timing) -> Option<Box<OwnOrder>> {
+    let service_ns = [timing.expected_read(Mode::Native), timing.expected_program(Mode::Native)];
+    (config.scheduler.order == Order::Fair).then(|| {
+        let fair = Fair::new(&config.scheduler, geometry.dies, geometry.unit_bytes, service_ns);
+        Box::new(OwnOrder::new(Chooser::Fair(Box::new(fair), Vec::new()), geometry))
+    })
+}
+
+/// Call when a page operation of the host begins to wait for a die.
+#[inline(always)]
+pub(in crate::ssd) fn operation_waits(ssd: &mut Ssd, now: Ns, die: DieId, id: TxnId) {
+    if ssd.order.is_some() {
+        tell_fair(ssd, id, |fair, candidate| fair.enters(now, die, candidate));
+    }
+}
+
+/// Tells the fair order, if that is the order, of an operation.
+#[cold]
+fn tell_fair(ssd: &mut Ssd, id: TxnId, tell: impl FnOnce(&mut Fair, Candidate)) {
+    let candidate = fair_candidate(ssd, id);
+    if let Some(OwnOrder { chooser: Chooser::Fair(fair, _), .. }) = ssd.order.as_deref_mut() {
+        tell(fair, candidate);
+    }
+}
+
+/// An operation as the fair order sees it.
+fn fair_candidate(ssd: &Ssd, id: TxnId) -> Candidate {
+    let transaction = &ssd.transactions[id];
+    let kind = if transaction.kind == TransactionKind::Write { QueueKind::Write } else { QueueKind::Read };
+    let known = !ssd.geometry().is_of_map(transaction.lpn) && (kind == QueueKind::Read || ssd.rules.writes_have_flows);
+    Candidate { id, kind, flow: known.then(|| ssd.host.request(transaction.request).request.flow) }
 }
 
 /// The host operation that goes first of those that may begin, and whether it goes before GC: `host` and the configured priority, unless a
@@ -77,10 +126,11 @@ pub(in crate::ssd) fn choose<const OWN: bool>(
 
 /// Call when an operation of the host begins on a die.
 #[inline(always)]
-pub(in crate::ssd) fn host_begins(ssd: &mut Ssd, die: DieId) {
+pub(in crate::ssd) fn host_begins(ssd: &mut Ssd, now: Ns, die: DieId, id: TxnId) {
     let chip = ssd.geometry().chip_of_die(die);
     if let Some(order) = &mut ssd.order {
         order.in_vain[chip.index()] = 0;
+        tell_fair(ssd, id, |fair, candidate| fair.begins(now, die, candidate));
     }
 }
 
@@ -94,13 +144,19 @@ pub(in crate::ssd) fn suspended(ssd: &mut Ssd, die: DieId) {
 }
 
 impl OwnOrder {
+    fn new(chooser: Chooser, geometry: &Geometry) -> Self {
+        OwnOrder { chooser, host: Vec::new(), operations: Vec::new(), in_vain: vec![0; geometry.chips as usize] }
+    }
+
     fn suspended(&mut self, chip: ChipId) {
         let in_vain = &mut self.in_vain[chip.index()];
         *in_vain += 1;
-        if *in_vain > MOST_IN_VAIN {
+        if let Chooser::Own(policy) = &mut self.chooser
+            && *in_vain > MOST_IN_VAIN
+        {
             let message =
                 "had an operation suspended for the host, and then chose the suspended operation, again and again: no run would end";
-            self.policy.fail(message);
+            policy.fail(message);
         }
     }
 }
@@ -113,6 +169,16 @@ fn ask(ssd: &mut Ssd, question: Question, built_in: HostCandidate) -> (Option<Ho
     }
     let mut order = ssd.order.take().expect("the caller has looked");
     gather(ssd, question, built_in, &mut order.host);
+    if let Chooser::Fair(fair, operations) = &mut order.chooser {
+        operations.clear();
+        operations.extend(order.host.iter().map(|candidate| fair_candidate(ssd, candidate.id)));
+        let first = fair.first(question.now, question.die, operations);
+        ssd.probes.count().order_choices += u64::from(operations.len() > 1);
+        ssd.probes.count().order_passes += u64::from(first > 0);
+        let chosen = merged(ssd, question, order.host[first]);
+        ssd.order = Some(order);
+        return (Some(chosen), ssd.rules.gc.priority);
+    }
     order.operations.clear();
     order.operations.extend(order.host.iter().map(|&candidate| operation(ssd, candidate)));
     let job = question.gc.map(|pool| {
@@ -142,7 +208,8 @@ fn picked(ssd: &mut Ssd, order: &mut OwnOrder, question: Question, job: Option<J
     let queued = ssd.sched.queued(ssd.geometry().chip_of_die(die));
     let count = order.operations.len();
     let choices = Choices { now_ns, die, situation, queued, operations: &order.operations, job };
-    let choice = order.policy.ask(|policy| match policy.pick(&choices)? {
+    let Chooser::Own(policy) = &mut order.chooser else { return None };
+    let choice = policy.ask(|policy| match policy.pick(&choices)? {
         Some(index) if index >= count => {
             Err(format!("chose operation {index} of {count}: expected an index from 0 to {}", count - 1).into())
         }

@@ -5,7 +5,7 @@
 //! | `cores` | the processors: they fetch commands and complete them |
 //! | `link` | one direction of the link, and the rate of writes |
 //! | `observed` | what checks, statistics and verify mode ask |
-//! | `queues` | the queues of the host, and whose turn it is |
+//! | `queues`, `quota` | the queues of the host, and whose turn it is; how fast a queue may send |
 //!
 //! A command waits for a slot, then for a core that fetches it; the data of a write come over the link; then the *lower* level, a drive
 //! or a cache in front of it, serves it. The data of a read go over the link; then a core completes the command, and its slot is free.
@@ -18,6 +18,7 @@ mod link;
 mod observed;
 mod passages;
 mod queues;
+mod quota;
 
 use std::collections::VecDeque;
 
@@ -178,7 +179,7 @@ impl<B: Store> Interface<B> {
         let command = Command { number: state.all_came, scattered, since: now, rate_ns: 0, delivered: false };
         let place = state.commands.accept(index, request, command);
         state.all_came += 1;
-        state.outside.push(place, request);
+        state.outside.push(now, place, request);
         if state.takes_turns {
             state.came.push(place);
         } else {
@@ -188,6 +189,7 @@ impl<B: Store> Interface<B> {
         if self.lower.has_completed() || state.due <= now || state.fetch(now, false) {
             self.settle(now, false);
         } else {
+            state.due = state.due.min(state.outside.quota_due(now));
             state.check_if_verifying();
         }
     }
@@ -209,7 +211,7 @@ impl<B: Store> Interface<B> {
                 || state.cores.begin(now, Task::Complete, &mut state.commands, &mut state.stats)
                 || state.fetch(now, last);
             if !again {
-                state.due = state.first_due();
+                state.due = state.first_due(now);
                 state.check_if_verifying();
                 return passed;
             }
@@ -224,10 +226,10 @@ impl<B: Store> Interface<B> {
 }
 
 impl State {
-    /// Time of the next event of the interface; [`Ns::MAX`] if there is none.
-    fn first_due(&self) -> Ns {
+    /// Time of the next event of the interface after `now`; [`Ns::MAX`] if there is none.
+    fn first_due(&self, now: Ns) -> Ns {
         let first = |queue: &VecDeque<(Ns, u32)>| queue.front().map_or(Ns::MAX, |&(at, _)| at);
-        first(&self.inbound).min(first(&self.outbound)).min(self.cores.next_end())
+        first(&self.inbound).min(first(&self.outbound)).min(self.cores.next_end()).min(self.outside.quota_due(now))
     }
 
     /// Counts a command that has arrived and waits: for a slot if all are taken, for its queue if that is full.
@@ -375,7 +377,7 @@ impl State {
     fn admit(&mut self, now: Ns) {
         while self.inside < self.slots
             && (!self.takes_turns || self.cores.can_fetch())
-            && let Some(next) = self.outside.pop(&mut self.stats.order_waits)
+            && let Some(next) = self.outside.pop(now, &mut self.stats.order_waits)
         {
             self.inside += 1;
             if let Some(at) = self.came.iter().position(|&place| place == next.place) {
@@ -384,9 +386,14 @@ impl State {
             self.stats.passing_commands += u64::from(next.passes);
             let command = &mut self.commands[next.place];
             let since = std::mem::replace(&mut command.own.since, now);
-            let without_slot = if self.takes_turns { self.full_until.saturating_sub(since) } else { now - since };
+            let rest = now - since - next.quota_ns;
+            let without_slot = if self.takes_turns { self.full_until.saturating_sub(since).min(rest) } else { rest };
             command.times.wait(Blocked::Slot, without_slot);
-            command.times.wait(Blocked::Queue, now - since - without_slot);
+            command.times.wait(Blocked::Queue, rest - without_slot);
+            if next.quota_ns > 0 {
+                self.stats.quota_waits += 1;
+                command.times.wait(Blocked::Quota, next.quota_ns);
+            }
             self.cores.ask_fetch(next.place);
         }
     }

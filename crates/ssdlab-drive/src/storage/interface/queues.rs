@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::quota::Quota;
 use ssdlab_base::request::{Request, RequestKind};
+use ssdlab_base::units::Ns;
 use ssdlab_keys::config::{Arbitration, Host as Config};
 use ssdlab_keys::memory::{self, Exhausted};
 
@@ -22,6 +24,8 @@ struct Waiting {
     request: Request,
     /// The wait for an older command of the same bytes has been counted.
     held: bool,
+    /// Time for which the quota had held commands of the queue when this one came, ns.
+    before_ns: Ns,
 }
 
 /// The queues of a drive's host interface.
@@ -43,6 +47,8 @@ pub struct Queues {
     /// With several queues, by piece: the waiting commands that touch the piece, in order of arrival.
     touching: BTreeMap<u64, VecDeque<(u64, Request)>>,
     serial: u64,
+    /// By queue: its quota; empty if no queue has one.
+    quotas: Vec<Quota>,
 }
 
 /// The command to fetch next.
@@ -52,6 +58,8 @@ pub struct Next {
     pub place: u32,
     /// The command passes an older command of another queue.
     pub passes: bool,
+    /// Time for which it waited for the quota of its queue, ns.
+    pub quota_ns: Ns,
 }
 
 impl Queues {
@@ -72,6 +80,7 @@ impl Queues {
             weights,
             touching: BTreeMap::new(),
             serial: 0,
+            quotas: Quota::of_queues(config),
         }
     }
 
@@ -100,28 +109,35 @@ impl Queues {
     }
 
     /// A command arrives.
-    pub fn push(&mut self, place: u32, request: Request) {
-        let waiting = Waiting { serial: self.serial, place, request, held: false };
+    pub fn push(&mut self, now: Ns, place: u32, request: Request) {
+        let queue = self.queue(request.flow);
+        let mut before_ns = 0;
+        if let Some(quota) = self.quotas.get_mut(queue) {
+            if self.waiting[queue].is_empty() {
+                quota.comes_first(now, &request);
+            }
+            before_ns = quota.held_ns(now);
+        }
+        let waiting = Waiting { serial: self.serial, place, request, held: false, before_ns };
         self.serial += 1;
         if self.waiting.len() > 1 {
             pieces(&request).for_each(|piece| self.touching.entry(piece).or_default().push_back((waiting.serial, request)));
         }
-        let queue = self.queue(request.flow);
         self.waiting[queue].push_back(waiting);
         self.count += 1;
     }
 
     /// Takes out the command to fetch next, if any may be fetched. Adds to `held` the commands that begin to wait for an older one.
-    pub fn pop(&mut self, held: &mut u64) -> Option<Next> {
+    pub fn pop(&mut self, now: Ns, held: &mut u64) -> Option<Next> {
         if self.count == 0 {
             return None;
         }
         let (queues, before) = (self.waiting.len(), self.turn);
         for _ in 0..=queues {
             let (queue, left) = self.turn;
-            if left > 0 && self.may_give(queue, held) {
+            if left > 0 && self.may_give(now, queue, held) {
                 self.turn.1 -= 1;
-                return Some(self.take(queue));
+                return Some(self.take(now, queue));
             }
             let next = (queue + 1) % queues;
             self.turn = (next, self.weights[next]);
@@ -132,8 +148,8 @@ impl Queues {
     }
 
     /// The first command of a queue may be fetched now.
-    fn may_give(&mut self, queue: usize, held: &mut u64) -> bool {
-        if self.fetched[queue] >= self.depth {
+    fn may_give(&mut self, now: Ns, queue: usize, held: &mut u64) -> bool {
+        if self.fetched[queue] >= self.depth || self.quotas.get(queue).is_some_and(|quota| quota.holds_until() > now) {
             return false;
         }
         let Some(first) = self.waiting[queue].front() else { return false };
@@ -160,8 +176,16 @@ impl Queues {
         pieces(&command.request).any(listed)
     }
 
-    fn take(&mut self, queue: usize) -> Next {
-        let Waiting { serial, place, request, .. } = self.waiting[queue].pop_front().expect("the queue may give it");
+    fn take(&mut self, now: Ns, queue: usize) -> Next {
+        let Waiting { serial, place, request, before_ns, .. } = self.waiting[queue].pop_front().expect("the queue may give it");
+        let mut quota_ns = 0;
+        if let Some(quota) = self.quotas.get_mut(queue) {
+            quota.pay(now, &request);
+            quota_ns = quota.held_ns(now) - before_ns;
+            if let Some(next) = self.waiting[queue].front() {
+                quota.comes_first(now, &next.request);
+            }
+        }
         self.count -= 1;
         self.fetched[queue] += 1;
         for piece in pieces(&request).filter(|_| self.waiting.len() > 1) {
@@ -173,7 +197,13 @@ impl Queues {
             }
         }
         let passes = self.waiting.iter().any(|queue| queue.front().is_some_and(|first| first.serial < serial));
-        Next { place, passes }
+        Next { place, passes, quota_ns }
+    }
+
+    /// When a quota next lets a command go that it holds at `now`; [`Ns::MAX`] if it holds none.
+    pub fn quota_due(&self, now: Ns) -> Ns {
+        let held = self.quotas.iter().zip(&self.waiting).filter(|(_, waiting)| !waiting.is_empty());
+        held.map(|(quota, _)| quota.holds_until()).filter(|&until| until > now).min().unwrap_or(Ns::MAX)
     }
 
     /// A command that was fetched from the queue of `flow` is complete.
@@ -238,13 +268,13 @@ mod tests {
     }
 
     fn order(queues: &mut Queues) -> Vec<u32> {
-        std::iter::from_fn(|| queues.pop(&mut 0)).map(|next| next.place).collect()
+        std::iter::from_fn(|| queues.pop(0, &mut 0)).map(|next| next.place).collect()
     }
 
     /// Queue 0 holds the commands with places 0 to 3, queue 1 those with 4 and 5, queue 2 that with 6.
     fn filled(config: Config) -> Queues {
         let mut queues = queues(config);
-        [0, 0, 0, 0, 1, 1, 2].into_iter().zip(0..).for_each(|(flow, place)| queues.push(place, read(flow, 0)));
+        [0, 0, 0, 0, 1, 1, 2].into_iter().zip(0..).for_each(|(flow, place)| queues.push(0, place, read(flow, 0)));
         queues
     }
 
@@ -265,7 +295,7 @@ mod tests {
         assert_eq!(order(&mut queues), [0, 4, 6]);
         assert!(queues.is_full(1));
         queues.complete(1);
-        assert_eq!(queues.pop(&mut 0), Some(Next { place: 5, passes: true }));
+        assert_eq!(queues.pop(0, &mut 0), Some(Next { place: 5, passes: true, quota_ns: 0 }));
         assert_eq!((queues.len(), queues.fetched()), (3, 3));
         queues.recount().unwrap();
     }
@@ -273,17 +303,17 @@ mod tests {
     #[test]
     fn a_read_of_what_an_older_write_of_another_queue_writes_waits_for_its_fetch() {
         let mut queues = queues(Config { queues: 2, queue_depth: 1, ..Config::default() });
-        queues.push(0, write(0, 0));
-        queues.push(1, write(0, 8192));
-        queues.push(2, read(1, 8192));
-        queues.push(3, read(1, 0));
+        queues.push(0, 0, write(0, 0));
+        queues.push(0, 1, write(0, 8192));
+        queues.push(0, 2, read(1, 8192));
+        queues.push(0, 3, read(1, 0));
         let mut held = 0;
-        assert_eq!(queues.pop(&mut held).map(|next| next.place), Some(0));
+        assert_eq!(queues.pop(0, &mut held).map(|next| next.place), Some(0));
         // Queue 0 is full, and the first of queue 1 waits for the write at place 1.
-        assert_eq!((queues.pop(&mut held), held), (None, 1));
+        assert_eq!((queues.pop(0, &mut held), held), (None, 1));
         queues.complete(0);
-        assert_eq!(queues.pop(&mut held).map(|next| next.place), Some(1));
-        assert_eq!(queues.pop(&mut held).map(|next| next.place), Some(2));
+        assert_eq!(queues.pop(0, &mut held).map(|next| next.place), Some(1));
+        assert_eq!(queues.pop(0, &mut held).map(|next| next.place), Some(2));
         assert_eq!(held, 1);
         queues.recount().unwrap();
     }
@@ -304,10 +334,10 @@ mod tests {
     #[test]
     fn a_flush_waits_for_the_fetch_of_all_older_writes() {
         let mut queues = queues(Config { queues: 2, queue_depth: 1, ..Config::default() });
-        queues.push(0, read(0, 0));
-        queues.push(1, write(0, 8192));
-        queues.push(2, Request { kind: RequestKind::Flush, offset: 0, length: 0, ..read(1, 0) });
-        queues.push(3, write(0, 4096));
+        queues.push(0, 0, read(0, 0));
+        queues.push(0, 1, write(0, 8192));
+        queues.push(0, 2, Request { kind: RequestKind::Flush, offset: 0, length: 0, ..read(1, 0) });
+        queues.push(0, 3, write(0, 4096));
         assert_eq!(order(&mut queues), [0]);
         queues.complete(0);
         assert_eq!(order(&mut queues), [1, 2], "the write behind it is younger");
