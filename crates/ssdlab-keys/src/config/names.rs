@@ -125,7 +125,7 @@ mod tests {
             (
                 "scheduler.xyzzy",
                 "scheduler.xyzzy: unknown key; scheduler has order, pipeline, alpha, read_queue, write_queue, read_bypass, write_bypass, write_pausing, \
-                 suspend, estimates, error_feedback",
+                 suspend, estimates, error_feedback, flow_weights, fair_epoch_us, fair_low_mb_s, fair_ratio",
             ),
             (
                 "xyzzy.plugh",
