@@ -48,10 +48,11 @@ DRIVE = {
 # over a second to prepare, so that its state is kept
 SLOW = DRIVE | {"device.blocks_per_plane": 16_384, "device.pages_per_block": 128, "ftl.precondition.kind": "steady"}
 SMALL = DRIVE | {"workload.read_share": 0.3, "workload.interarrival_us": 2000}
-# what gives a result energy, and reads that are repeated
+# what gives a result energy and a temperature, and reads that are repeated
 AGED = {
     "energy.idle_mw": 1_000.0,
     "energy.program_mw": 50.0,
+    "thermal.resistance_c_per_w": 10.0,
     "errors.retry": "in-order",
     "errors.correctable_bits": 57,
     "ftl.precondition.pe_cycles": 3_000,

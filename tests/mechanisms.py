@@ -96,6 +96,15 @@ MECHANISMS: dict[str, Keys] = {
     "wear levelling": {"wear.leveling": "dual-pool", "wear.leveling_threshold": 2},
     "erases as needed": {"wear.erase": "as-needed"},
     "power cap": {"energy.read_mw": 40.0, "energy.program_mw": 60.0, "energy.erase_mw": 50.0, "energy.cap_w": 0.2},
+    "heat": {
+        "energy.program_mw": 60.0,
+        "thermal.resistance_c_per_w": 200.0,
+        "thermal.time_constant_s": 0.01,
+        "thermal.sample_us": 500,
+        "thermal.light_c": 27.0,
+        "thermal.light_w": 0.1,
+        "thermal.hysteresis_c": 0.5,
+    },
     "cost-benefit victims": {"gc.victim": "cost-benefit"},
     "trims": {"workload.trim_share": 0.05},
 }

@@ -230,6 +230,7 @@ def test_a_preset_draws_what_its_data_sheet_says(here: Path, ssdlab_command: Ssd
         "program_mw": pytest.approx(4_000 / busy, rel=1e-3),
         "erase_mw": energy["program_mw"],
         "read_mw": pytest.approx(0.8 * energy["program_mw"], rel=1e-3),
+        "source": "sheet",
     }
     (here / "mine.toml").write_text(device)
     writes = ["--set", "workload.read_share=0", "--set", "workload.sequential_share=1", "--set", "workload.request_kb=64"]

@@ -194,6 +194,23 @@ PACED: Mapping[str, Value] = {**DRIVE, "gc.soft": 3, "gc.scope": "none", "gc.pri
 CACHED: Mapping[str, Value] = {**DRIVE, "cache.policy": "lru", "cache.bytes": 32 * PAGE}
 """A cache for a third of the used pages."""
 
+POWERED: Mapping[str, Value] = {
+    **DRIVE,
+    "energy.idle_mw": 1_000.0,
+    "energy.read_mw": 80.0,
+    "energy.program_mw": 100.0,
+    "energy.erase_mw": 90.0,
+}
+"""A drive that draws 1 W at rest."""
+
+WARM: Mapping[str, Value] = {
+    **POWERED,
+    "thermal.resistance_c_per_w": 100.0,
+    "thermal.time_constant_s": 0.001,
+    "thermal.sample_us": 100,
+}
+"""A drive of 125 degrees C at rest, 10 more for each program, within milliseconds."""
+
 BUFFERED: Mapping[str, Value] = {**DRIVE, "device.blocks_per_plane": 32, "ftl.map_unit_bytes": 1024, "buffer.bytes": 4 * PAGE}
 """A write buffer of sixteen units."""
 
@@ -583,7 +600,19 @@ CONTEXTS: Mapping[str, Context] = {
     **{f"energy.{key}": Context((0.0, 50.0), base=DRIVE) for key in ("read_mw", "program_mw", "bus_mw", "dram_pj_per_bit", "idle_mw")},
     **{f"energy.{key}": Context((0.0, 50.0), base=DRIVE) for key in ("link_pj_per_bit", "command_nj")},
     "energy.erase_mw": generated(0.0, 50.0, read_share=0.0),
-    "energy.cap_w": Context((0.0, 0.1), base={**DRIVE, "energy.read_mw": 80.0, "energy.program_mw": 100.0, "energy.erase_mw": 90.0}),
+    "energy.cap_w": Context((0.0, 1.1), base=POWERED),
+    "energy.source": Context(("guessed", "sheet", "measured"), base={**DRIVE, "energy.idle_mw": 50.0}),
+    "thermal.resistance_c_per_w": Context((0.0, 10.0, 20.0), base=POWERED),
+    "thermal.time_constant_s": Context((0.001, 0.1), base=WARM),
+    "thermal.ambient_c": Context((0.0, 25.0, 40.0), base=WARM),
+    "thermal.start_c": Context((100.0, 140.0), base=WARM),
+    "thermal.sample_us": Context((50, 3_000), base={**WARM, "thermal.light_c": 130.0, "thermal.light_w": 1.1}),
+    "thermal.light_c": Context((0.0, 130.0), base={**WARM, "thermal.light_w": 1.1}),
+    "thermal.light_w": Context((1.1, 1.2), base={**WARM, "thermal.light_c": 126.0}),
+    "thermal.heavy_c": Context((0.0, 130.0), base={**WARM, "thermal.heavy_w": 1.1}),
+    "thermal.heavy_w": Context((1.1, 1.2), base={**WARM, "thermal.heavy_c": 126.0}),
+    "thermal.critical_c": Context((0.0, 131.0), base=WARM),
+    "thermal.hysteresis_c": Context((0.1, 4.0), base={**WARM, "thermal.critical_c": 131.0}),
     "buffer.bytes": Context((0, 16_384, 65_536), base=DRIVE),
     "buffer.access_ns": Context((0, 1000, 5000), base=BUFFERED, trace=quarters),
     "buffer.protected": Context((True, False), base=BUFFERED, trace=quarters),
@@ -728,7 +757,8 @@ class Outcome:
 
 def fingerprint(result: ssdlab.Result) -> str:
     """The drive's behaviour, without entries that repeat the configuration and without wall-clock figures."""
-    data = {key: result.to_dict().get(key) for key in ("digest", "gc", "slack", "flash", "counters", "wear", "energy", "lifetime")}
+    parts = ("digest", "gc", "slack", "flash", "counters", "wear", "energy", "thermal", "lifetime")
+    data = {key: result.to_dict().get(key) for key in parts}
     prepared = {key: value for key, value in result["precondition"].to_dict().items() if key not in ("kind", "soft_blocks")}
     trace = result["workload"].to_dict().get("trace", {})
     taken = {key: value for key, value in trace.items() if key not in ("format", "units", "skipped_lines", "first_bad_line")}

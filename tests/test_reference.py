@@ -130,7 +130,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         ssdlab.run(set=writes | {"buffer.bytes": 65536, "buffer.protected": False, "workload.flush_every": 2}, requests=99).to_dict(),
         ssdlab.run(trace=tagged, set=placed, series=True).to_dict(),
         ssdlab.run(trace=zoned, set=zones).to_dict(),
-        ssdlab.run(set=writes | {"energy.idle_mw": 1_000.0}, requests=500, series=True).to_dict(),
+        ssdlab.run(set=writes | {"energy.idle_mw": 1_000.0, "thermal.resistance_c_per_w": 10.0}, requests=500, series=True).to_dict(),
         ssdlab.run(trace=tagged, set=DRIVE | {"ftl.placement": "custom"}, placement=lambda _: 0).to_dict(),
         ssdlab.run(set=writes | {"errors.retry": "in-order", "workload.read_share": 0.5}, requests=500).to_dict(),
         ssdlab.run(set=writes | {"ftl.map_cache_bytes": 65_536}, requests=1_000).to_dict(),

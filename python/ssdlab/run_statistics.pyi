@@ -70,6 +70,7 @@ class BreakdownClass(Section):
     mapping: float
     pace: float
     power: float
+    heat: float
     retry: float
     decode: float
 
@@ -146,6 +147,7 @@ class Counters(Section):
     folds: int
     full_fold_moves: int
     full_folds: int
+    heat_waits: int
     host_first_between_jobs: int
     host_queue_waits: int
     idle_fold_moves: int
@@ -260,6 +262,7 @@ class Energy(Section):
     controller_j: float
     idle_j: float
     total_j: float
+    source: str
     gc_array_j: float
     mean_w: float
     nj_per_byte: float
@@ -483,6 +486,7 @@ class RunStatistics(Section):
     streams: list[dict[str, float | int | str]]
     interface: Interface
     energy: Energy
+    thermal: Thermal
     wear: Wear
     ages: Ages
     slc: Slc
@@ -523,6 +527,7 @@ class Series(Section):
     bus: list[float]
     dies: list[float]
     power: list[float]
+    thermal: SeriesThermal
     cache: SeriesCache
     slc: SeriesSlc
     streams: list[dict[str, int | list[int] | str]]
@@ -567,6 +572,10 @@ class SeriesStates(Section):
     s1: list[float]
     s2: list[float]
     s3: list[float]
+
+class SeriesThermal(Section):
+    mean_c: list[float]
+    throttled: list[float]
 
 class SeriesWritten(Section):
     host_bytes: list[int]
@@ -618,6 +627,20 @@ class Slc(Section):
     held_bytes: int
     static_wear: Wear
     other_wear: Wear
+
+class Thermal(Section):
+    max_c: float
+    mean_c: float
+    end_c: float
+    light_count: int
+    light: int
+    light_ns: int
+    heavy_count: int
+    heavy: int
+    heavy_ns: int
+    stop_count: int
+    stopped: int
+    stopped_ns: int
 
 class Timeline(Section):
     file: str

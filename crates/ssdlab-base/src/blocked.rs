@@ -43,6 +43,8 @@ pub enum Part {
     Pace,
     /// Waiting for power (`energy.cap_w`).
     Power,
+    /// Waiting since the drive is too warm (`thermal`).
+    Heat,
     /// Steps of a read that failed, so that it was repeated: array, transfer, decoding, and waits for the bus between them
     /// (`errors.retry`).
     Retry,
@@ -52,7 +54,7 @@ pub enum Part {
 
 impl Part {
     /// Number of parts.
-    pub const COUNT: usize = 15;
+    pub const COUNT: usize = 16;
     /// Names of the parts in results, in order.
     pub const NAMES: [&'static str; Part::COUNT] = [
         "host_queue",
@@ -68,6 +70,7 @@ impl Part {
         "mapping",
         "pace",
         "power",
+        "heat",
         "retry",
         "decode",
     ];
@@ -112,6 +115,9 @@ reasons! {
     Register = "register" in Gc,
     /// Operations on other dies draw the power that is needed (`energy.cap_w`), or wait for it longer.
     Power = "power" in Power,
+    /// The drive is too warm (`thermal`): throttled, operations on other dies draw the power that is needed or wait for it longer; or it is at its
+    /// critical temperature.
+    Heat = "heat" in Heat,
     /// The queue of the chip is full (`scheduler.read_queue`, `scheduler.write_queue`), or an earlier request waits for a place in it.
     QueueFull = "queue_full" in HostQueue,
     /// Dynamic allocation: no chip has room for the data, or an earlier request waits for room.
@@ -150,7 +156,7 @@ reasons! {
 
 impl Blocked {
     /// Number of reasons that a die, plane or chip can cause; they come first.
-    pub const OF_DIES: usize = Blocked::Power as usize + 1;
+    pub const OF_DIES: usize = Blocked::Heat as usize + 1;
     /// Number of reasons for which a request waits inside a drive or an array; they come first.
     const INSIDE: usize = Blocked::Paused as usize + 1;
 

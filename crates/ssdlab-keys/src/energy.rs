@@ -2,7 +2,7 @@
 //!
 //! All sums are integers of femtojoules, so that the parts of a run add up exactly: 1 uW in 1 ns is 1 fJ.
 
-use crate::config::{Config, Energy};
+use crate::config::{Config, Energy, PowerSource};
 use ssdlab_base::units::Ns;
 
 /// Array times of a drive or of several, each plane by itself, ns.
@@ -27,6 +27,8 @@ pub struct EnergyRates {
     link_fj_per_byte: u64,
     command_fj: u64,
     idle_uw: u64,
+    /// Where the powers are from.
+    pub source: PowerSource,
     /// Time of a byte on a channel; 0: transfers take no time, and no byte counts.
     bus_ps_per_byte: u64,
 }
@@ -34,7 +36,7 @@ pub struct EnergyRates {
 impl EnergyRates {
     /// The rates of a checked configuration; `None` without `energy`.
     pub fn new(config: &Config) -> Option<Self> {
-        let Energy { read_mw, program_mw, erase_mw, bus_mw, dram_pj_per_bit, link_pj_per_bit, command_nj, idle_mw, cap_w: _ } =
+        let Energy { read_mw, program_mw, erase_mw, bus_mw, dram_pj_per_bit, link_pj_per_bit, command_nj, idle_mw, cap_w: _, source } =
             config.energy;
         let thousand = |value: f64| (value * 1e3).round() as u64;
         let fj_per_byte = |pj_per_bit: f64| (pj_per_bit * 8e3).round() as u64;
@@ -47,6 +49,7 @@ impl EnergyRates {
             link_fj_per_byte: fj_per_byte(link_pj_per_bit),
             command_fj: (command_nj * 1e6).round() as u64,
             idle_uw: thousand(idle_mw),
+            source,
             bus_ps_per_byte: config.device.transfer_ps_per_byte,
         })
     }

@@ -9,4 +9,5 @@ pub mod geometry;
 pub mod memory;
 pub mod remark;
 pub mod scale;
+pub mod thermal;
 pub mod turns;

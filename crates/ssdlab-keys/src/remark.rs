@@ -122,6 +122,11 @@ pub const CODES: &[Code] = &[
         rule: "`scheduler.suspend` names programs or erases, of which GC suspends none, since GC has rules of its own; and you set `scheduler.suspend`, or a key that decides this. Not if `gc.suspend` names them.",
     },
     Code {
+        name: "guessed-powers",
+        severity: Severity::Note,
+        rule: "The result has energy, and `energy.source` says that powers are guessed.",
+    },
+    Code {
         name: "handles-ignored",
         severity: Severity::Note,
         rule: "Requests of a trace, or flows, name a placement handle, and `ftl.placement` is neither `handles` nor `custom`.",
@@ -294,6 +299,12 @@ pub const CODES: &[Code] = &[
         severity: Severity::Warning,
         rule: "`gc.soft` keeps more than a quarter of the spare blocks of a pool free, and you set it, over-provisioning, or the number or size of blocks, or the drive was fitted.",
     },
+    Code {
+        name: "temperature-moves",
+        severity: Severity::Warning,
+        rule: "At its mean power a drive would settle 1 degree C or more from its temperature at the end of the run.",
+    },
+    Code { name: "throttled", severity: Severity::Warning, rule: "A drive was throttled, or stopped, by its temperature (`thermal`)." },
     Code {
         name: "time-scales",
         severity: Severity::Warning,

@@ -21,6 +21,7 @@ mod fair;
 mod floors;
 mod flow_times;
 mod flows;
+mod heat;
 mod host_interface;
 mod host_log;
 mod idle;

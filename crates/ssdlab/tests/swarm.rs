@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::common::cases::{Cases, Failure, Tally, add, is_full};
 use crate::common::watch::Watch;
 use crate::common::{
-    ageing, fair, leftovers, mapping_cache, mapping_units, namespaces, one_shot_programs, pacing, parity, partial_reads, placement,
+    ageing, fair, heat, leftovers, mapping_cache, mapping_units, namespaces, one_shot_programs, pacing, parity, partial_reads, placement,
     plane_programs, random_buffer, random_cache, random_config, random_host, random_queues, random_requests, slc, superblocks, suspension,
     two_thresholds, wear, zones,
 };
@@ -284,6 +284,7 @@ pub fn drawn(case: u64) -> (Config, Vec<Request>) {
     zones(&mut Rng::new(case, "zones"), &mut config, &mut requests);
     namespaces(&mut Rng::new(case, "namespaces"), &mut config);
     fair(&mut Rng::new(case, "fair"), &mut config);
+    heat(&mut Rng::new(case, "heat"), &mut config);
     (config, requests)
 }
 
@@ -410,7 +411,7 @@ fn random_drives_keep_every_invariant() {
     let tally = Cases::asked_for(CASES).run(keeps_every_invariant).unwrap_or_else(|failure| panic!("{}", describe(&failure)));
     println!("{tally:?}");
     if is_full() {
-        // Policies of the user's own are for runs that have one: `orders` gives these cases some. Drives with a power cap: `energy`. A
+        // Policies of the user's own are for runs that have one: `orders` gives these cases some. Drives with a power cap alone: `energy`. A
         // superblock closes early only where the reserve is all that is left, and nothing can be collected. A write goes to another chip where
         // a block fails that leaves its chip no room, and accepted data find no place where many blocks fail at once: `wear`.
         let elsewhere = ["lost_units", "order_fallbacks", "power_waits", "rerouted_writes", "skipped_units", "victim_choices"];

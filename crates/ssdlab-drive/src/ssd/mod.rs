@@ -56,6 +56,7 @@ pub use watch::planted::Planted;
 use host::HostRequests;
 use mechanisms::ages::Ages;
 use mechanisms::burst;
+use mechanisms::heat::Heat;
 use mechanisms::merge::Merging;
 use mechanisms::order::{self, OwnOrder};
 use mechanisms::power::Power;
@@ -84,8 +85,10 @@ pub struct Ssd {
     gc: Collector,
     /// Credit of writes; `None` if these are not paced (`gc.pace`).
     pace: Option<Box<Pace>>,
-    /// The power that operations may draw; `None` without a cap (`energy.cap_w`).
+    /// The power that operations may draw; `None` without a cap (`energy.cap_w`, `thermal`).
     power: Option<Box<Power>>,
+    /// The temperature of the drive; `None` without one (`thermal`).
+    heat: Option<Box<Heat>>,
     /// Steps and data of reads that age; `None` if reads have no errors (`errors.retry`).
     ages: Option<Box<Ages>>,
     /// The cache of blocks in SLC mode; `None` without one (`slc`).
@@ -148,7 +151,8 @@ impl Ssd {
             order: order::of(config, ftl.geometry(), flash.timing()),
             gc: Collector::new(config, &rules.gc, &ftl, seed),
             pace: pace::of(config, geometry),
-            power: Power::new(&config.energy, geometry.dies),
+            power: Power::new(config, geometry.dies),
+            heat: Heat::new(config),
             ages,
             slc: Slc::new(config),
             wear: Wear::new(config, &ftl, seed),

@@ -6,7 +6,7 @@
 //!
 //! Each completion is noted as it happens; [`Ssd::drain_completions`] fetches them.
 
-use super::mechanisms::{self, ages, idle, merge, pace, pause, power, slc, wear, windows};
+use super::mechanisms::{self, ages, heat, idle, merge, pace, pause, power, slc, wear, windows};
 use super::watch::{verify, waits};
 use super::{Drained, Ssd};
 use crate::event::Event;
@@ -20,6 +20,7 @@ impl Ssd {
     /// Begins the run at time 0. A drive with too few free blocks in some pool (a state saved under another threshold) collects at once.
     pub fn begin(&mut self) {
         windows::change(self, 0);
+        heat::begin(self);
         self.pools().for_each(|pool| pace::pace_block(self, pool));
         self.pools().for_each(|pool| self.trigger_gc(0, pool));
         idle::all_requests_ended(self, 0);
@@ -59,6 +60,7 @@ impl Ssd {
                 (_, Event::Idle(work)) => idle::timer_is_due(self, now, work),
                 (_, Event::Decoded) => ages::decoded(self, now),
                 (_, Event::Window) => windows::change(self, now),
+                (_, Event::Heat) => heat::look(self, now),
             }
         }
     }
@@ -114,6 +116,7 @@ impl Ssd {
         if self.gc.idle().is_some_and(Idle::is_due) {
             idle::begin(self, now);
         }
+        heat::catch_up(self, now);
         ages::look_for_due(self, now);
         slc::look(self, now);
         wear::look(self, now);
@@ -138,6 +141,7 @@ impl Ssd {
                 break;
             }
         }
+        heat::begun(self, now);
     }
 
     /// The bus of a channel is free: serves the transfers and dies in its queue, in order.

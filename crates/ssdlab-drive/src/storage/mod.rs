@@ -344,8 +344,9 @@ impl Storage {
         self.each_level_mut(&mut |level| level.set_warming_up(true));
     }
 
-    /// Ends the warm-up: minima and maxima start again, and response times count the requests that arrive from now on.
-    pub fn end_warm_up(&mut self) {
+    /// Ends the warm-up at `now`: minima and maxima start again, and response times count the requests that arrive from now on.
+    pub fn end_warm_up(&mut self, now: Ns) {
+        self.each_drive_mut(|drive| drive.forget_highest_temperature(now));
         self.each_level_mut(&mut |level| level.set_warming_up(false));
     }
 

@@ -34,12 +34,27 @@ pub struct Energy {
     /// Power cap, W: an operation begins only if `idle_mw` and all operations on dies draw no more with it. 0: no cap.
     #[schemars(range(min = 0.0, max = 1000000.0))]
     pub cap_w: f64,
+    /// Where the powers are from. Results that rest on guessed powers carry a remark.
+    pub source: PowerSource,
+}
+
+/// Where the powers of a drive are from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PowerSource {
+    /// At least one power that matters is a guess, or of another drive.
+    #[default]
+    Guessed,
+    /// A data sheet of the drive or of its parts.
+    Sheet,
+    /// Measurements of the drive.
+    Measured,
 }
 
 impl Energy {
     /// Some part of the drive draws power.
     pub fn is_on(&self) -> bool {
-        Energy { cap_w: 0.0, ..self.clone() } != Energy::default()
+        Energy { cap_w: 0.0, source: PowerSource::Guessed, ..self.clone() } != Energy::default()
     }
 
     /// Operations on dies draw power.

@@ -51,6 +51,9 @@ const TIES: &str = "ftl.allocation = \"dynamic\" with blocks, or superblocks of 
 const A_BUFFER: &str = "a write buffer (buffer.bytes above 0)";
 const BUFFERED_UNITS: &str =
     "a write buffer (buffer.bytes above 0) and programs of several mapping units (ftl.map_unit_bytes, device.pages_per_program)";
+const A_TEMPERATURE: &str = "a temperature (thermal.resistance_c_per_w above 0)";
+const HEATED_FLASH: &str =
+    "a temperature (thermal.resistance_c_per_w above 0), and operations that draw power (energy.read_mw, program_mw or erase_mw above 0)";
 const A_CACHE: &str = "a cache (cache.policy other than \"none\")";
 const AN_ARRAY: &str = "an array (array.level other than \"none\")";
 const WINDOWS: &str = "windows in which the drives of an array collect (array.window_us above 0)";
@@ -296,6 +299,18 @@ const RULES: &[Rule] = &[
         "operations that draw power (energy.read_mw, energy.program_mw or energy.erase_mw above 0)",
         |c| c.energy.of_operations(),
     ),
+    parameter("thermal.time_constant_s", A_TEMPERATURE, |c| c.thermal.is_on()),
+    parameter("thermal.ambient_c", A_TEMPERATURE, |c| c.thermal.is_on()),
+    switch("thermal.start_c", |c| c.thermal.start_c.is_some(), A_TEMPERATURE, |c| c.thermal.is_on()),
+    parameter("thermal.sample_us", A_TEMPERATURE, |c| c.thermal.is_on()),
+    switch("thermal.light_c", |c| c.thermal.light_c > 0.0, HEATED_FLASH, |c| c.thermal.is_on() && c.energy.of_operations()),
+    switch("thermal.heavy_c", |c| c.thermal.heavy_c > 0.0, HEATED_FLASH, |c| c.thermal.is_on() && c.energy.of_operations()),
+    switch("thermal.critical_c", |c| c.thermal.critical_c > 0.0, A_TEMPERATURE, |c| c.thermal.is_on()),
+    parameter("thermal.light_w", "thermal.light_c above 0", |c| c.thermal.is_on() && c.thermal.light_c > 0.0),
+    parameter("thermal.heavy_w", "thermal.heavy_c above 0", |c| c.thermal.is_on() && c.thermal.heavy_c > 0.0),
+    parameter("thermal.hysteresis_c", "a temperature that limits the drive (thermal.light_c, heavy_c or critical_c above 0)", |c| {
+        c.thermal.throttles()
+    }),
     parameter("cache.place", A_CACHE, |c| c.cache.is_on()),
     parameter("cache.bytes", A_CACHE, |c| c.cache.is_on()),
     parameter("cache.access_ns", A_CACHE, |c| c.cache.is_on()),

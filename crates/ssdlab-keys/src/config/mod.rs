@@ -28,6 +28,7 @@ mod slc;
 mod storage;
 mod streams;
 mod text;
+mod thermal;
 pub mod validate;
 mod wear;
 mod workload;
@@ -42,7 +43,7 @@ mod tests;
 pub use buffer::{Buffer, Drain};
 pub use capacity::Capacity;
 pub use check::{Problem, check};
-pub use energy::Energy;
+pub use energy::{Energy, PowerSource};
 pub use errors::{Errors, RetryPolicy};
 pub use fit::Fit;
 pub use host::{Arbitration, Host};
@@ -53,6 +54,7 @@ pub use namespaces::{Exported, NamespaceLayout};
 pub use slc::{Slc, SlcFull, SlcShape};
 pub use storage::{Array, ArrayLevel, Cache, CacheGroup, CachePlace, CachePolicy, Padding, RebuildReads};
 pub use streams::{CLASSES_MAX, GROUPS_MAX, HANDLES_MAX, HORIZON, STREAMS_MAX, Stream, Streams, foretold_writes, oracle_bytes};
+pub use thermal::Thermal;
 pub use validate::{PART_PAGES_MAX, PROGRAM_UNITS_MAX, UNITS_MAX, validate};
 pub use wear::{Erase, Leveling, Wear, WearEnd};
 pub use workload::{
@@ -92,6 +94,8 @@ pub struct Config {
     pub host: Host,
     /// Energy of the parts of a drive.
     pub energy: Energy,
+    /// Temperature of a drive, and throttling by it.
+    pub thermal: Thermal,
     /// An array of drives.
     pub array: Array,
     /// Requests: generated, or read from a trace.

@@ -110,6 +110,7 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     zones::check(config, messages);
     pace(config, messages);
     power(config, messages);
+    super::thermal::check(config, messages);
     buffer(config, messages);
     cache(config, messages);
     array(config, messages);

@@ -68,6 +68,7 @@ impl Class {
             mapping: mean(Part::Mapping),
             pace: mean(Part::Pace),
             power: mean(Part::Power),
+            heat: mean(Part::Heat),
             retry: mean(Part::Retry),
             decode: mean(Part::Decode),
         })

@@ -78,6 +78,8 @@ counters! {
         folded_pages,
         /// GC jobs that folded a block in SLC mode (`slc`).
         folds,
+        /// Operations that waited since the drive was too warm: for power under the lower cap, or for the end of a stop (`thermal`).
+        heat_waits,
         /// Ends of GC jobs at which waiting host operations of their scope (`gc.scope`) went before the next job.
         host_first_between_jobs,
         /// Pages that waited in the host queue: the queue of their chip was full, or no chip had room (dynamic allocation).

@@ -21,6 +21,7 @@ use super::streams::Streams;
 use super::wear::{EraseWear, Rating, WearStats};
 use ssdlab_base::units::Ns;
 use ssdlab_keys::energy::{Drawn, EnergyRates};
+use ssdlab_keys::thermal::ThermalStats;
 
 /// Configuration, preparation and duration of a run.
 #[derive(Clone, Debug)]
@@ -134,6 +135,8 @@ pub struct DeviceStats {
     pub slack: SlackStats,
     /// What drew energy, and at which rates; `None` without `energy`.
     pub energy: Option<(EnergyRates, Drawn)>,
+    /// Temperatures; `None` without any.
+    pub thermal: Option<ThermalStats>,
     /// Counters of further mechanisms, by name.
     pub counters: BTreeMap<String, u64>,
     /// Statistics of the array; `None` for a single drive.
@@ -181,6 +184,7 @@ impl DeviceStats {
             interface: self.interface.into_iter().chain(other.interface).reduce(InterfaceStats::joined),
             slack: self.slack.joined(other.slack),
             energy: self.energy.zip(other.energy).map(|((rates, drawn), (_, other))| (rates, drawn.joined(other))),
+            thermal: self.thermal.into_iter().chain(other.thermal).reduce(ThermalStats::joined),
             ages: self.ages.into_iter().chain(other.ages).reduce(|one, other| one.joined(&other)),
             slc: self.slc.into_iter().chain(other.slc).reduce(SlcStats::joined),
             wear: self.wear.into_iter().chain(other.wear).reduce(WearStats::joined),
@@ -228,6 +232,7 @@ impl DeviceStats {
             counters: self.counters.into_iter().map(grown).collect(),
             streams: self.streams.since(&before.streams),
             energy: self.energy.zip(before.energy).map(|((rates, drawn), (_, before))| (rates, drawn.since(before))),
+            thermal: self.thermal.zip(before.thermal.as_ref()).map(|(now, then)| now.since(then)),
             ages: self.ages.zip(before.ages.as_ref()).map(|(now, then)| now.since(then)),
             array: self.array.zip(before.array.as_ref()).map(|(now, then)| now.since(then)),
             ..self

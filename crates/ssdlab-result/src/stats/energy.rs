@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::result::ratio;
 use ssdlab_base::units::Ns;
+use ssdlab_keys::config::PowerSource;
 use ssdlab_keys::energy::{ArrayTimes, Drawn, EnergyRates};
 
 /// Femtojoules in a joule.
@@ -40,6 +41,9 @@ pub struct EnergyResult {
     /// Energy of all parts.
     #[schemars(extend("unit" = "J"))]
     pub total_j: f64,
+    /// Where the powers are from, as `energy.source` says: `guessed`, `sheet` or `measured`.
+    #[schemars(with = "String", extend("unit" = "text"))]
+    pub source: PowerSource,
     /// Energy of GC in the flash arrays: its reads, programs and erases. It is part of `read_j`, `program_j` and `erase_j`.
     #[schemars(extend("unit" = "J"))]
     pub gc_array_j: f64,
@@ -74,6 +78,7 @@ impl EnergyResult {
             controller_j: joules(parts.controller),
             idle_j: joules(parts.idle),
             total_j: joules(total),
+            source: rates.source,
             gc_array_j: joules(rates.total_fj(&of_gc)),
             mean_w: ratio(total, measured_ns.into()).map(|uw| uw / 1e6),
             nj_per_byte: ratio(total, host_bytes).map(|fj| fj / 1e6),
@@ -101,6 +106,7 @@ mod tests {
             command_nj: 1.5,
             idle_mw: 1_000.0,
             cap_w: 0.0,
+            ..Energy::default()
         };
         let rates = EnergyRates::new(&config).expect("energy is asked for");
         let drawn = Drawn {

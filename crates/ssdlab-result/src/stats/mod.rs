@@ -31,6 +31,7 @@ mod slack;
 mod slc;
 mod stalls;
 mod streams;
+mod thermal;
 mod wear;
 mod written;
 
@@ -65,6 +66,7 @@ pub use slack::{MeanByKind, PausedShare, ShareByKind, Slack, SlackResult, SlackS
 pub use slc::{SlcResult, SlcStats};
 pub use stalls::Stalls;
 pub use streams::{StreamResult, StreamStats, Streams, Writer};
+pub use thermal::ThermalResult;
 pub use wear::{EraseWear, LifetimeResult, Rating, ReadOnly, ReadOnlyCause, RetiredBlocks, WearStats};
 pub use written::BytesWritten;
 

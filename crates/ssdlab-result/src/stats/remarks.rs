@@ -184,6 +184,9 @@ pub fn of_result(result: &Value) -> Vec<Remark> {
     remarks.extend(rated_life(result));
     remarks.extend(fails_early(result));
     remarks.extend(above_cap(result));
+    remarks.extend(guessed_powers(result));
+    remarks.extend(throttled(result));
+    remarks.extend(temperature_moves(result));
     remarks.extend(zone_errors(result));
     remarks.extend(outside_window(result));
     remarks.extend(rebuilt(result));
@@ -373,12 +376,59 @@ fn fails_early(result: &Value) -> Option<Remark> {
     })
 }
 
+/// Remark: energy, and what follows from it, rests on guessed powers.
+fn guessed_powers(result: &Value) -> Option<Remark> {
+    result.get("energy")?;
+    let source = result.pointer("/config/energy/source").and_then(Value::as_str).unwrap_or("guessed");
+    (source == "guessed").then(|| {
+        let (what, rest) =
+            if result.get("thermal").is_some() { ("Energy, temperature and throttling", "rest") } else { ("Energy", "rests") };
+        let sentence = format!("{what} {rest} on guessed powers: compare runs, and do not read the values as those of a drive.");
+        let remedy = "Set the powers of section energy from a data sheet or measurements, and energy.source to say so.";
+        Remark::note("guessed-powers", "energy.total_j", sentence, remedy)
+    })
+}
+
+/// Number of drives whose energy a result has.
+fn drives(result: &Value) -> f64 {
+    let is_array = result.pointer("/config/array/level").is_some_and(|level| level != "none");
+    if is_array { count(result, "/config/array/drives") as f64 } else { 1.0 }
+}
+
+/// Remark: the temperature limited what drives did.
+fn throttled(result: &Value) -> Option<Remark> {
+    let [light, heavy, stopped] = ["light_ns", "heavy_ns", "stopped_ns"].map(|key| count(result, &format!("/thermal/{key}")) as f64);
+    let warm_up = count(result, "/warm_up/ns");
+    let share = |ns: f64| 100.0 * ns / ((count(result, "/simulated_ns") - warm_up).max(1) as f64 * drives(result));
+    (light + heavy + stopped > 0.0).then(|| {
+        let stops = match count(result, "/thermal/stop_count") {
+            0 if stopped == 0.0 => String::new(),
+            stops => format!(", and stopped it for {:.1} % ({stops} times at the critical temperature)", share(stopped)),
+        };
+        let sentence = format!("Heat throttled the drive for {:.1} % of the time{stops}.", share(light + heavy));
+        let remedy = "Cool it better (thermal.resistance_c_per_w, thermal.ambient_c), or leave throttling out (thermal.light_c = 0).";
+        Remark::warning("throttled", "thermal.light_ns", sentence, remedy)
+    })
+}
+
+/// Remark: the run is too short for the temperature to settle.
+fn temperature_moves(result: &Value) -> Option<Remark> {
+    let number = |place: &str| result.pointer(place).and_then(Value::as_f64);
+    let end = number("/thermal/end_c")?;
+    let mean_w = number("/energy/mean_w")? / drives(result);
+    let settled = number("/config/thermal/ambient_c")? + mean_w * number("/config/thermal/resistance_c_per_w")?;
+    ((settled - end).abs() >= 1.0).then(|| {
+        let sentence = format!("The run ended at {end:.1} degrees C; at its mean power a drive would settle at {settled:.1}.");
+        let remedy = format!("Begin there (thermal.start_c={settled:.1}), or run several times thermal.time_constant_s.");
+        Remark::warning("temperature-moves", "thermal.end_c", sentence, remedy)
+    })
+}
+
 /// Remark: the drives drew more than the power cap, which holds a part of what they draw.
 fn above_cap(result: &Value) -> Option<Remark> {
     let number = |place: &str| result.pointer(place).and_then(Value::as_f64);
     let cap = number("/config/energy/cap_w").filter(|&cap| cap > 0.0)?;
-    let is_array = result.pointer("/config/array/level").is_some_and(|level| level != "none");
-    let mean = number("/energy/mean_w")? / if is_array { count(result, "/config/array/drives") as f64 } else { 1.0 };
+    let mean = number("/energy/mean_w")? / drives(result);
     let beside: f64 = ["bus_j", "dram_j", "link_j", "controller_j"].iter().filter_map(|part| number(&format!("/energy/{part}"))).sum();
     let beside = beside / number("/energy/total_j")? * mean;
     (mean > cap).then(|| {
@@ -803,6 +853,29 @@ mod tests {
         // Two drives, of 10 W each.
         let two = json!({ "level": "rais0", "drives": 2 });
         assert!(said(9.5, two.clone()).is_some() && said(10.5, two).is_none());
+    }
+
+    #[test]
+    fn heat_is_said_with_what_it_rests_on() {
+        let said = |source: &str, thermal: Value| {
+            let config = json!({
+                "energy": { "source": source }, "thermal": { "ambient_c": 25.0, "resistance_c_per_w": 10.0 },
+                "array": { "level": "none", "drives": 4 },
+            });
+            let result = json!({ "config": config, "energy": { "mean_w": 4.0 }, "thermal": thermal, "simulated_ns": 1_000 });
+            [guessed_powers(&result), throttled(&result), temperature_moves(&result)].map(|remark| remark.map(|remark| remark.sentence))
+        };
+        let cool = json!({ "end_c": 64.5, "light_ns": 0, "heavy_ns": 0, "stopped_ns": 0, "stop_count": 0 });
+        assert_eq!(said("sheet", cool.clone()), [None, None, None]);
+        let [guessed, ..] = said("guessed", cool);
+        assert!(guessed.unwrap().starts_with("Energy, temperature and throttling rest on guessed powers"));
+        let [_, heat, moves] =
+            said("measured", json!({ "end_c": 50.0, "light_ns": 100, "heavy_ns": 150, "stopped_ns": 50, "stop_count": 2 }));
+        assert_eq!(
+            heat.unwrap(),
+            "Heat throttled the drive for 25.0 % of the time, and stopped it for 5.0 % (2 times at the critical temperature)."
+        );
+        assert_eq!(moves.unwrap(), "The run ended at 50.0 degrees C; at its mean power a drive would settle at 65.0.");
     }
 
     #[test]

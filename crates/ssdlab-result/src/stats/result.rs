@@ -28,6 +28,7 @@ use super::series::{Histograms, SeriesResult};
 use super::slack::SlackResult;
 use super::slc::SlcResult;
 use super::streams::StreamResult;
+use super::thermal::ThermalResult;
 use super::wear::LifetimeResult;
 use super::written::BytesWritten;
 use crate::distribution::{PERCENTILE_ERROR, Summary};
@@ -127,6 +128,9 @@ pub struct RunResult {
     /// Energy of all drives, by part. Absent unless asked for (`energy`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy: Option<EnergyResult>,
+    /// Temperature of the drives, and throttling by it. Absent without one (`thermal`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thermal: Option<ThermalResult>,
     /// Erases of each block since it was new, preconditioning included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<Wear>,
@@ -403,6 +407,10 @@ pub struct Breakdown {
     #[serde(default)]
     #[schemars(extend("unit" = "ns"))]
     pub power: f64,
+    /// Wait since the drive was too warm (`thermal`).
+    #[serde(default)]
+    #[schemars(extend("unit" = "ns"))]
+    pub heat: f64,
     /// Steps of reads that failed, so that the read was repeated: array, transfer, decoding, and waits for the bus between them
     /// (`errors.retry`).
     #[serde(default)]
@@ -506,6 +514,7 @@ impl RunResult {
             mapping: device.mapping.map(MappingStats::result),
             interface: device.interface.map(|interface| interface.result(measured_ns)),
             energy,
+            thermal: device.thermal.map(|stats| ThermalResult::new(&stats, measured_ns)),
             wear: Wear::of(erase_counts),
             ages: device.ages.as_ref().map(AgeStats::result),
             slc: device.slc.clone().map(|slc| slc.result(&device.counters, device.unit_bytes)),

@@ -509,6 +509,8 @@ fn write_level(out: &mut impl Write, levels: &Levels, Value { at, of, value }: V
         Level::Writes { drive, chip } => (of_drive(drive), format!("chip {chip} writes"), "waiting"),
         Level::Free { drive } => (of_drive(drive), "free blocks".to_string(), "all pools"),
         Level::Fewest { drive } => (of_drive(drive), "fewest free blocks".to_string(), "of a pool"),
+        Level::Temperature { drive } => (of_drive(drive), "temperature".to_string(), "degrees C"),
+        Level::Throttling { drive } => (of_drive(drive), "throttling".to_string(), "level"),
     };
     write!(out, "{{\"name\":\"{name}\",\"ph\":\"C\",\"pid\":{pid},\"tid\":{tid},\"ts\":{},\"args\":{{\"{what}\":{value}}}}}", Us(at))
 }

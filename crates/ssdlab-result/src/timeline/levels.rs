@@ -41,6 +41,16 @@ pub enum Level {
         /// The drive, from 0.
         drive: u32,
     },
+    /// Temperature of a drive at its last look, whole degrees C; 0 below that.
+    Temperature {
+        /// The drive, from 0.
+        drive: u32,
+    },
+    /// What the temperature limits: 0 nothing, 1 light and 2 heavy throttling, 3 all.
+    Throttling {
+        /// The drive, from 0.
+        drive: u32,
+    },
 }
 
 /// The value of a level from a time on.

@@ -153,7 +153,7 @@ impl Simulation {
         }
         self.settling.restart(&self.storage);
         self.before = Some((WarmUpResult { requests: first, ns }, device_stats(&self.storage, ns)));
-        self.storage.end_warm_up();
+        self.storage.end_warm_up(ns);
         if let Some(timeline) = &mut self.timeline {
             timeline.requests().warm_up_ends(ns);
         }
@@ -205,6 +205,7 @@ pub(super) fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         streams: ssd.ftl().placed().clone(),
         slack: *ssd.slack_stats(),
         energy: ssd.energy_rates().map(|rates| (rates, ssd.drawn(end))),
+        thermal: ssd.thermal_stats(end),
         ages: ssd.age_stats(end),
         slc: ssd.slc_stats(),
         wear: ssd.wear_stats(),

@@ -155,6 +155,31 @@ pub fn one_shot_programs(rng: &mut Rng, config: &mut Config) {
     room_for_programs(rng, config);
 }
 
+/// A quarter of the drives draw power, which heats them within milliseconds: they throttle and stop.
+pub fn heat(rng: &mut Rng, config: &mut Config) {
+    if rng.chance(0.75) {
+        return;
+    }
+    let energy = &mut config.energy;
+    (energy.read_mw, energy.program_mw, energy.erase_mw, energy.idle_mw) = (80.0, 100.0, 90.0, 1_000.0);
+    (energy.bus_mw, energy.link_pj_per_bit, energy.command_nj) = (20.0, 8.9, 1.5);
+    let resistance = pick(rng, &[20.0, 100.0]);
+    let above = |watts: f64| 25.0 + watts * resistance;
+    config.thermal = Thermal {
+        resistance_c_per_w: resistance,
+        time_constant_s: pick(rng, &[0.0002, 0.001, 0.01]),
+        start_c: pick(rng, &[None, Some(above(1.2))]),
+        sample_us: pick(rng, &[50, 300, 1_000]),
+        light_c: pick(rng, &[0.0, above(1.01), above(1.04)]),
+        light_w: pick(rng, &[1.1, 1.2]),
+        heavy_c: pick(rng, &[0.0, above(1.06), above(1.1)]),
+        heavy_w: 1.1,
+        critical_c: pick(rng, &[0.0, above(1.11), above(1.2)]),
+        hysteresis_c: resistance * pick(rng, &[0.0, 0.02, 0.05]),
+        ..Thermal::default()
+    };
+}
+
 /// In half of the drives units of a job that fill no program wait for the next, some with room for that.
 pub fn leftovers(rng: &mut Rng, config: &mut Config) {
     if config.units_per_program() == 1 || rng.chance(0.5) {

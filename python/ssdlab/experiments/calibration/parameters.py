@@ -266,7 +266,7 @@ KEYS: Mapping[str, str] = MappingProxyType(
         "gc.pace_window": "pacing",
         "device.plane_programs": "planes",
         "host.slots": "slots",
-        **dict.fromkeys(("energy.idle_mw", "energy.program_mw", "energy.erase_mw", "energy.read_mw"), POWER),
+        **dict.fromkeys(("energy.idle_mw", "energy.program_mw", "energy.erase_mw", "energy.read_mw", "energy.source"), POWER),
     }
 )
 """Name of the calibrated value that sets a key, by configuration key."""
@@ -312,4 +312,5 @@ def power_settings(power: Power, tree: Tree, in_order_per_us: float | None) -> d
         "energy.program_mw": program_mw,
         "energy.erase_mw": program_mw,
         "energy.read_mw": round(program_mw * READ_DRAWS, 1),
+        "energy.source": "sheet",
     }

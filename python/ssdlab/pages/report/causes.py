@@ -29,6 +29,7 @@ REASONS = {
     "mapping": "waiting for the mapping table",
     "pace": "waiting for collection to free room (gc.pace), for the rate of writes (host.write_bytes_per_us), or for a quota (host.quota_iops)",
     "power": "waiting for power (energy.cap_w)",
+    "heat": "waiting since the drive was too warm (thermal)",
     "retry": "steps of reads that failed",
     "decode": "decoding",
 }
@@ -127,6 +128,12 @@ BEHIND: dict[str, tuple[Counter, ...]] = {
         Counter("mapping.write_backs", "{} written back"),
     ),
     "power": (Counter("counters.power_waits", "{} waits for power"),),
+    "heat": (
+        Counter("counters.heat_waits", "{} waits of a drive that was too warm"),
+        Counter("thermal.light_count", "throttled lightly {} times"),
+        Counter("thermal.heavy_count", "throttled heavily {} times"),
+        Counter("thermal.stop_count", "stopped {} times"),
+    ),
     "pace": (
         Counter("counters.paced_writes", "{} writes waited for credit"),
         Counter("counters.steps_owed", "{} steps of jobs went before writes that owed them"),

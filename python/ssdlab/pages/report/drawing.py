@@ -51,6 +51,7 @@ PART_COLOURS: Mapping[str, str] = {
     "mapping": "#117733",
     "pace": "#661100",
     "power": "#EE7733",
+    "heat": "#CC3311",
     "retry": "#0077BB",
     "decode": "#009988",
 }

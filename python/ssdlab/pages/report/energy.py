@@ -1,4 +1,4 @@
-"""The figure of energy: by part, and power over time."""
+"""The figure of energy: by part, and power and temperature over time."""
 
 from __future__ import annotations
 
@@ -35,5 +35,14 @@ def energy(runs: Runs) -> Figure | None:
             "Of all drives together", Axis("power, W", "count", low=0.0), [steps(run, run.at("series.power")) for run in recorded]
         )
         plots.append(Plot("Power over time", TIME, [panel]))
+    warm = [run for run in runs.recorded if run.at("series.thermal")]
+    if warm:
+        panels = [
+            Panel(
+                "Mean of the drives", Axis("temperature, degrees C", "count"), [steps(run, run.at("series.thermal.mean_c")) for run in warm]
+            ),
+            Panel("Throttled", Axis("of the time", "share", low=0.0), [steps(run, run.at("series.thermal.throttled")) for run in warm]),
+        ]
+        plots.append(Plot("Temperature over time", TIME, panels))
     text = "The energy of all drives in joules, by what took it, and the power that they drew. The keys of the section energy set both."
     return Figure("energy", "Energy", text, plots, [(name, ENERGY_COLOURS[part]) for part, name in names])

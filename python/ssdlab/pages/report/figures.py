@@ -45,6 +45,7 @@ PARTS = {
     "mapping": "mapping table",
     "pace": "paced",
     "power": "waiting for power",
+    "heat": "too warm",
     "retry": "failed steps of reads",
     "decode": "decoding",
 }

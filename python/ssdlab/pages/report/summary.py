@@ -118,6 +118,12 @@ OTHERS: Mapping[str, tuple[Place, ...]] = {
         Place("mean power, W", "energy.mean_w", "ratio", "low"),
         Place("energy for a byte of the host, nJ", "energy.nj_per_byte", "ratio", "low"),
         Place("operations that waited for power", "counters.power_waits", "count", "low"),
+        Place("highest temperature, degrees C", "thermal.max_c", "ratio", "low"),
+        Place("mean temperature, degrees C", "thermal.mean_c", "ratio", "low"),
+        Place("throttled lightly", "thermal.light_ns", "ns", "low"),
+        Place("throttled heavily", "thermal.heavy_ns", "ns", "low"),
+        Place("stopped by heat", "thermal.stopped_ns", "ns", "low"),
+        Place("operations that waited for the drive to cool", "counters.heat_waits", "count", "low"),
     ),
     "Retries": (
         Place("retries of a flash read, mean", "ages.retries_mean", "ratio", "low"),

@@ -342,7 +342,18 @@ def _energy(result: RunData) -> list[RenderableType]:
         parts.append(f"{three(energy['mean_w'])} W on average")
     if total:
         parts += [f"flash arrays {share(arrays / total)}", f"of these GC {share(energy['gc_array_j'] / arrays) if arrays else share(0)}"]
-    return [Text(f"Energy: {', '.join(parts)}")]
+    return [Text(f"Energy: {', '.join(parts)}"), *_temperature(result)]
+
+
+def _temperature(result: RunData) -> list[RenderableType]:
+    """How warm the drives were, and for how long that limited them; nothing without a temperature."""
+    thermal = result.get("thermal")
+    if not thermal:
+        return []
+    parts = [f"{three(thermal['max_c'])} degrees C at most, {three(thermal['end_c'])} at the end"]
+    names = {"light_ns": "throttled lightly for", "heavy_ns": "heavily for", "stopped_ns": "stopped for"}
+    parts += [f"{name} {duration(thermal[key])}" for key, name in names.items() if thermal[key]]
+    return [Text(f"Temperature: {', '.join(parts)}")]
 
 
 def _streams(result: RunData) -> list[RenderableType]:

@@ -15,6 +15,7 @@ WAITS = {
     "free_block": "for a free block",
     "register": "for the page register or open block of a suspended operation",
     "power": "for power that other dies draw (energy.cap_w)",
+    "heat": "because the drive was too warm (thermal)",
     "queue_full": "for a place in the queue of its chip",
     "no_room": "for a chip with room",
     "stripe_lock": "for an earlier update of the same stripe",

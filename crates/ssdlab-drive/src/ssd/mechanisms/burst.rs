@@ -12,7 +12,7 @@ use crate::sched::{QueueKind, linked};
 use crate::ssd::Ssd;
 use crate::ssd::candidates::Limits;
 use crate::ssd::mechanisms::{
-    advance, ages, estimates, idle, merge, order, pace, pause, planes, power, slc, superblock, units, wear, windows, zones,
+    advance, ages, estimates, heat, idle, merge, order, pace, pause, planes, power, slc, superblock, units, wear, windows, zones,
 };
 use serde_json::Value;
 use ssdlab_base::units::{BlockId, DieId, Ns, PoolId, Ppn, SlotId, TxnId};
@@ -26,6 +26,7 @@ const RULES: &[BurstRule] = &[
     advance::BURSTS,
     ages::BURSTS,
     estimates::BURSTS,
+    heat::BURSTS,
     idle::BURSTS,
     merge::BURSTS,
     order::BURSTS,

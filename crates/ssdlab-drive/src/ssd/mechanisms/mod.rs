@@ -15,6 +15,7 @@
 //! | `slc` | when are blocks in SLC mode folded in idle time, and what is counted of them? | `slc` |
 //! | `order` | what does a user-defined order decide? | none: the policy comes with the plan |
 //! | `power` | which operation waits for power? | `energy.cap_w` |
+//! | `heat` | how warm is the drive, and what does that limit? | `thermal` |
 //! | `carry` | when does a job leave units for the next? | `gc.leftover` |
 //! | `superblock` | to which die do the page moves of a superblock go, and the reads that wait for the pages? | `ftl.reclaim_unit` |
 //! | `wear` | what if a program or an erase fails, and when is the drive read-only? | `wear` |
@@ -60,6 +61,7 @@ pub(super) mod burst;
 pub(super) mod carry;
 pub(super) mod dynamic;
 pub(super) mod estimates;
+pub(super) mod heat;
 pub(super) mod idle;
 pub(super) mod merge;
 pub(super) mod order;

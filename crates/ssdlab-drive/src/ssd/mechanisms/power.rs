@@ -1,15 +1,20 @@
-//! The power cap (`energy.cap_w`): an operation begins only if all operations in service draw no more than the cap with it.
+//! The power cap (`energy.cap_w`, and lower ones while the drive is too warm, `thermal`): an operation begins only if all operations in service
+//! draw no more than the cap with it.
 //!
 //! An operation draws the power of its array stages from its start to its end, one that is suspended,
 //! paused or stopped at a preemption point draws none. Dies whose
-//! operation does not fit wait in one line; the first of them goes first, whatever others would fit.
+//! operation does not fit wait in one line; the first of them goes first, whatever others would fit. When the cap falls, operations in service go
+//! on. One that was interrupted, on several planes, and draws more than the lower cap goes on alone.
 
 use std::collections::VecDeque;
 
 use crate::flash::{Op, OpKind};
 use crate::rules::BurstRule;
 use crate::ssd::Ssd;
+use ssdlab_base::blocked::Blocked;
 use ssdlab_base::units::{DieId, PoolId, SlotId};
+use ssdlab_keys::config::Config;
+use ssdlab_keys::thermal::{LEVELS, STOPPED};
 
 /// Bursts: each move waits for power.
 pub(in crate::ssd) const BURSTS: BurstRule = BurstRule { keys: &["energy."], exact: |config| config.energy.cap_w == 0.0 };
@@ -17,8 +22,12 @@ pub(in crate::ssd) const BURSTS: BurstRule = BurstRule { keys: &["energy."], exa
 /// The power that operations may draw, and the dies that wait for it.
 #[derive(Debug)]
 pub(in crate::ssd) struct Power {
-    /// What all operations in service may draw, uW.
-    budget_uw: u64,
+    /// By level of the temperature (`thermal`): what all operations in service may draw, uW.
+    budgets_uw: [u64; LEVELS],
+    /// The present level.
+    level: usize,
+    /// What operations in service may draw that began under a higher budget, or alone, uW.
+    allowed_uw: u64,
     /// Of a plane that reads, programs and erases, uW.
     of_plane_uw: [u64; 3],
     /// Dies that wait, each with what the operation that it was refused draws, uW.
@@ -30,18 +39,50 @@ pub(in crate::ssd) struct Power {
 }
 
 impl Power {
-    /// Of a drive with `dies` dies, if there is a cap.
-    pub(in crate::ssd) fn new(energy: &ssdlab_keys::config::Energy, dies: u32) -> Option<Box<Power>> {
+    /// Of a drive with `dies` dies, if there is a cap or its temperature may limit it.
+    pub(in crate::ssd) fn new(config: &Config, dies: u32) -> Option<Box<Power>> {
+        let (energy, thermal) = (&config.energy, &config.thermal);
         let microwatts = |milliwatts: f64| (milliwatts * 1e3).round() as u64;
-        (energy.cap_w > 0.0).then(|| {
+        let of_cap = |watts: f64| if watts > 0.0 { microwatts(watts * 1e3).saturating_sub(microwatts(energy.idle_mw)) } else { u64::MAX };
+        let free = of_cap(energy.cap_w);
+        let light = if thermal.light_c > 0.0 { free.min(of_cap(thermal.light_w)) } else { free };
+        let heavy = if thermal.heavy_c > 0.0 { light.min(of_cap(thermal.heavy_w)) } else { light };
+        (energy.cap_w > 0.0 || thermal.throttles()).then(|| {
             Box::new(Power {
-                budget_uw: microwatts(energy.cap_w * 1e3).saturating_sub(microwatts(energy.idle_mw)),
+                budgets_uw: [free, light, heavy, 0],
+                level: 0,
+                allowed_uw: free,
                 of_plane_uw: [energy.read_mw, energy.program_mw, energy.erase_mw].map(microwatts),
                 line: VecDeque::with_capacity(dies as usize),
                 waits: vec![false; dies as usize],
                 turn: None,
             })
         })
+    }
+
+    /// What all operations in service may draw, uW.
+    fn budget_uw(&self) -> u64 {
+        self.budgets_uw[self.level]
+    }
+
+    /// No operation may begin.
+    fn is_stopped(&self) -> bool {
+        self.level == STOPPED
+    }
+
+    /// The temperature is why an operation waits.
+    fn is_throttled(&self) -> bool {
+        self.budget_uw() < self.budgets_uw[0]
+    }
+
+    /// An operation that needs this power fits beside operations that draw `drawn`, uW.
+    fn fits(&self, needed: u64, drawn: u64) -> bool {
+        !self.is_stopped() && (drawn == 0 || needed <= self.budget_uw().saturating_sub(drawn))
+    }
+
+    /// Dies wait.
+    pub(in crate::ssd) fn has_line(&self) -> bool {
+        !self.line.is_empty()
     }
 
     /// What an operation on one plane draws, uW.
@@ -74,9 +115,13 @@ fn drawn(ssd: &Ssd, power: &Power) -> u64 {
     ssd.flash.drawing().map(|op| u64::from(op.pages) * power.of(op.kind)).sum()
 }
 
-/// What operations in service leave of the power, uW.
-fn left(ssd: &Ssd, power: &Power) -> u64 {
-    power.budget_uw.saturating_sub(drawn(ssd, power))
+/// The level of the temperature has changed: from now on operations may draw what it allows. Dies in the line learn why they wait.
+pub(in crate::ssd) fn limit(ssd: &mut Ssd, level: usize) {
+    let Some(mut power) = ssd.power.take() else { return };
+    power.level = level;
+    power.allowed_uw = power.budget_uw().max(drawn(ssd, &power));
+    power.line.iter().for_each(|&(die, _)| ssd.ready.wake(die));
+    ssd.power = Some(power);
 }
 
 /// The die may begin an operation of this kind on a plane now; else it waits in the line.
@@ -119,11 +164,14 @@ fn ask(ssd: &mut Ssd, die: DieId, kind: OpKind, planes: u32) -> bool {
     let Some(mut power) = ssd.power.take() else { return true };
     let needed = u64::from(planes) * power.of(kind);
     let is_next = power.line.is_empty() && power.turn.is_none() || power.turn == Some(die);
-    let fits = needed == 0 || is_next && needed <= left(ssd, &power);
+    let fits = if needed == 0 { !power.is_stopped() } else { is_next && power.fits(needed, drawn(ssd, &power)) };
     if fits {
         power.leave(die);
+        power.allowed_uw = if needed == 0 { power.allowed_uw } else { power.budget_uw().max(needed) };
     } else {
-        ssd.probes.count().power_waits += u64::from(!power.waits[die.index()]);
+        let (is_new, throttled) = (!power.waits[die.index()], power.is_throttled());
+        ssd.probes.count().heat_waits += u64::from(is_new && throttled);
+        ssd.probes.count().power_waits += u64::from(is_new && !throttled);
         power.refuse(die, needed);
     }
     if power.turn == Some(die) {
@@ -138,7 +186,7 @@ fn ask(ssd: &mut Ssd, die: DieId, kind: OpKind, planes: u32) -> bool {
 pub(in crate::ssd) fn planes_beside(ssd: &Ssd, kind: OpKind) -> u32 {
     let Some(power) = &ssd.power else { return u32::MAX };
     let Some(each) = std::num::NonZeroU64::new(power.of(kind)) else { return u32::MAX };
-    u32::try_from(left(ssd, power) / each).unwrap_or(u32::MAX).saturating_sub(1)
+    u32::try_from(power.budget_uw().saturating_sub(drawn(ssd, power)) / each).unwrap_or(u32::MAX).saturating_sub(1)
 }
 
 /// Call when all woken dies have been dispatched: wakes the first die of the line if what it waits for fits now. A die that was woken and
@@ -151,7 +199,7 @@ pub(in crate::ssd) fn wake_next(ssd: &mut Ssd) -> bool {
 fn wake_first(ssd: &mut Ssd) -> bool {
     let Some(mut power) = ssd.power.take() else { return false };
     power.turn = None;
-    let next = power.line.front().copied().filter(|&(_, needed)| needed <= left(ssd, &power));
+    let next = power.line.front().copied().filter(|&(_, needed)| power.fits(needed, drawn(ssd, &power)));
     if let Some((die, _)) = next {
         power.leave(die);
         power.turn = Some(die);
@@ -175,17 +223,21 @@ pub(in crate::ssd) fn kind_of_next_step(ssd: &Ssd, pool: PoolId) -> OpKind {
     }
 }
 
-/// The die waits for power.
-pub(in crate::ssd) fn waits(ssd: &Ssd, die: DieId) -> bool {
-    ssd.power.as_ref().is_some_and(|power| power.waits[in_line(ssd, die).index()])
+/// Why the die waits for power; `None` if it does not.
+pub(in crate::ssd) fn held_by(ssd: &Ssd, die: DieId) -> Option<Blocked> {
+    let power = ssd.power.as_ref().filter(|power| power.waits[in_line(ssd, die).index()])?;
+    Some(if power.is_throttled() { Blocked::Heat } else { Blocked::Power })
 }
 
 /// Recounts what operations draw.
 pub(in crate::ssd) fn check(ssd: &Ssd) -> Result<(), String> {
     let Some(power) = &ssd.power else { return Ok(()) };
     let drawn = drawn(ssd, power);
-    if drawn > power.budget_uw {
-        return Err(format!("operations draw {drawn} uW, and {} are left of the cap", power.budget_uw));
+    if drawn > power.allowed_uw {
+        return Err(format!("operations draw {drawn} uW, and {} are left of the cap", power.allowed_uw));
+    }
+    if power.level != ssd.heat.as_ref().map_or(0, |heat| heat.level()) {
+        return Err(format!("power is that of level {} of the temperature", power.level));
     }
     if power.line.len() != power.waits.iter().filter(|&&waits| waits).count() {
         return Err("a die is in the line for power and not noted, or the opposite".into());

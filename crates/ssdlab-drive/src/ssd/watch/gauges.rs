@@ -75,6 +75,7 @@ impl Ssd {
         shape.soft_blocks = self.ftl.soft_blocks();
         shape.hard_blocks = self.gc.hard_blocks();
         shape.energy = self.energy_rates();
+        shape.heated += u32::from(self.has_temperature());
         shape.slc = self.rules.slc;
         (shape.streams, shape.host_streams) = (self.ftl.placed().counts.len(), self.ftl.placed().of_host);
     }
@@ -107,6 +108,10 @@ impl Ssd {
         }
         readings.bus_ns += self.flash.buses_busy_ns(now);
         readings.drawn = readings.drawn.joined(self.drawn(now));
+        if let Some(stats) = self.thermal_stats(now) {
+            readings.temperature += stats.sum;
+            readings.throttled_ns += stats.level_ns[1..].iter().sum::<u128>();
+        }
         readings.die_ns += (0..self.geometry().dies).map(|die| u128::from(self.flash.die_busy_ns(DieId(die), now))).sum::<u128>();
         readings.free_min = readings.free_min.min(std::mem::replace(&mut self.probes.gauges_mut().free_min, u32::MAX));
     }

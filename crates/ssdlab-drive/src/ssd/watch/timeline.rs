@@ -40,6 +40,10 @@ impl Ssd {
         }
         each(Level::Free { drive }, self.probes.gauges().free());
         each(Level::Fewest { drive }, self.fewest_free_blocks().into());
+        if let Some((degrees, level)) = self.last_look() {
+            each(Level::Temperature { drive }, degrees);
+            each(Level::Throttling { drive }, level as u64);
+        }
     }
 
     /// Reports whose the next request is, where there is more than a drive.

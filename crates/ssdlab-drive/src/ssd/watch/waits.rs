@@ -128,8 +128,8 @@ fn blocked_on_idle(ssd: &Ssd, die: DieId) -> Option<Blocked> {
     } else if ssd.flash.waits_for_bus(die) {
         return Some(Blocked::Bus);
     }
-    if power::waits(ssd, die) {
-        return Some(Blocked::Power);
+    if let Some(reason) = power::held_by(ssd, die) {
+        return Some(reason);
     }
     not_eligible_on(ssd, die)
 }
@@ -170,8 +170,8 @@ fn station_blocked_by(ssd: &Ssd, station: u32) -> Option<Blocked> {
         Some(Blocked::HostOperation)
     } else if dies().any(|die| ssd.flash.waits_for_bus(die)) {
         Some(Blocked::Bus)
-    } else if dies().any(|die| power::waits(ssd, die)) {
-        Some(Blocked::Power)
+    } else if let Some(reason) = dies().find_map(|die| power::held_by(ssd, die)) {
+        Some(reason)
     } else {
         // There may be free blocks, but no room for the data in any pool.
         dies().find_map(|die| not_eligible_on(ssd, die)).or(Some(Blocked::FreeBlock))

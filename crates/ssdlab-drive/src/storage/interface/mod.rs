@@ -24,7 +24,9 @@ use std::collections::VecDeque;
 
 use super::Store;
 use super::desk::{Desk, Tracked};
+use super::observed::Levels;
 use super::store::Layer;
+use crate::ssd::Ssd;
 use cores::{Cores, Task};
 use link::{Link, WriteRate};
 use passages::Passages;
@@ -72,6 +74,8 @@ pub struct Interface<B: Store> {
     /// Commands that have arrived, and the bytes that they read or write.
     commands: u64,
     link_bytes: u64,
+    /// The drive has a temperature, which commands raise (`thermal`).
+    heats: bool,
 }
 
 /// State of a host interface that takes time or has limits.
@@ -143,7 +147,7 @@ impl<B: Store> Interface<B> {
                 defect: None,
             })
         });
-        Interface { lower, state, commands: 0, link_bytes: 0 }
+        Interface { lower, state, commands: 0, link_bytes: 0, heats: false }
     }
 
     /// Commands on a zone keep their order with other commands of that zone. `zone_bytes`: bytes between the beginnings of two zones.
@@ -159,13 +163,6 @@ impl<B: Store> Interface<B> {
         if let Some(state) = self.state.as_deref_mut() {
             state.forgets_order = true;
         }
-    }
-
-    #[inline(always)]
-    fn count(&mut self, request: &Request) {
-        self.commands += 1;
-        let is_moved = request.kind == RequestKind::Read || request.kind.brings_data();
-        self.link_bytes += if is_moved { request.length } else { 0 };
     }
 
     fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
@@ -412,8 +409,33 @@ fn must_follow(newer: &Request, older: &Request, zone_bytes: u64) -> bool {
     }
 }
 
-impl<B: Store> Store for Interface<B> {
+impl<B: Store + Levels> Interface<B> {
+    #[inline(always)]
+    fn count(&mut self, now: Ns, request: &Request) {
+        self.commands += 1;
+        let is_moved = request.kind == RequestKind::Read || request.kind.brings_data();
+        self.link_bytes += if is_moved { request.length } else { 0 };
+        if self.heats {
+            self.heat_drive(now);
+        }
+    }
+
+    #[cold]
+    fn heat_drive(&mut self, now: Ns) {
+        let (commands, link_bytes) = (self.commands, self.link_bytes);
+        self.lower.each_level_mut(&mut |level| {
+            if let Some(drive) = level.drive_mut() {
+                drive.commands_came(now, commands, link_bytes);
+            }
+        });
+    }
+}
+
+impl<B: Store + Levels> Store for Interface<B> {
     fn begin(&mut self) {
+        let mut heats = false;
+        self.lower.each_level(&mut |level| heats |= level.drive().is_some_and(Ssd::has_temperature));
+        self.heats = heats;
         self.lower.begin();
         self.settle(0, false);
     }
@@ -439,7 +461,7 @@ impl<B: Store> Store for Interface<B> {
 
     #[inline]
     fn accept(&mut self, now: Ns, index: u64, request: Request) {
-        self.count(&request);
+        self.count(now, &request);
         if self.state.is_none() {
             return self.lower.accept(now, index, request);
         }
@@ -447,7 +469,7 @@ impl<B: Store> Store for Interface<B> {
     }
 
     fn accept_scattered(&mut self, now: Ns, index: u64, request: Request) {
-        self.count(&request);
+        self.count(now, &request);
         self.take(now, index, request, true);
     }
 

@@ -37,6 +37,9 @@ pub(super) struct Bin {
     pub die_ns: u128,
     /// Energy of all drives, fJ.
     pub energy_fj: u128,
+    /// Temperatures summed over drives and time. `throttled_ns`: time for which drives were too warm, summed over drives.
+    pub temperature: i128,
+    pub throttled_ns: u128,
     pub cache_hits: u64,
     pub cache_lookups: u64,
     /// Dirty pages of the cache at the end of the bin.
@@ -60,6 +63,8 @@ impl Bin {
         bus_ns: 0,
         die_ns: 0,
         energy_fj: 0,
+        temperature: 0,
+        throttled_ns: 0,
         cache_hits: 0,
         cache_lookups: 0,
         cache_dirty: 0,
@@ -83,6 +88,8 @@ impl Bin {
             bus_ns: self.bus_ns + next.bus_ns,
             die_ns: self.die_ns + next.die_ns,
             energy_fj: self.energy_fj + next.energy_fj,
+            temperature: self.temperature + next.temperature,
+            throttled_ns: self.throttled_ns + next.throttled_ns,
             cache_hits: self.cache_hits + next.cache_hits,
             cache_lookups: self.cache_lookups + next.cache_lookups,
             cache_dirty: next.cache_dirty,

@@ -61,6 +61,8 @@ pub struct SeriesShape {
     pub host_streams: usize,
     /// What the parts of a drive draw; `None` without `energy`.
     pub energy: Option<EnergyRates>,
+    /// Number of drives with a temperature.
+    pub heated: u32,
 }
 
 /// Sums since the start of the run over all drives. Sums over time are numbers x ns.
@@ -92,6 +94,10 @@ pub struct Readings {
     pub die_ns: u128,
     /// What has drawn energy.
     pub drawn: Drawn,
+    /// Temperatures summed over drives and time, 10^-9 degrees C times ns.
+    pub temperature: i128,
+    /// Time for which drives were throttled or stopped by their temperature, summed over drives.
+    pub throttled_ns: u128,
     /// Number of cache hits.
     pub cache_hits: u64,
     /// Number of pages looked up in the cache.
@@ -117,6 +123,8 @@ impl Readings {
             bus_ns: 0,
             die_ns: 0,
             drawn: Drawn::default(),
+            temperature: 0,
+            throttled_ns: 0,
             cache_hits: 0,
             cache_lookups: 0,
             cache_dirty: 0,
@@ -222,6 +230,8 @@ impl Series {
             bus_ns: after.bus_ns - before.bus_ns,
             die_ns: after.die_ns - before.die_ns,
             energy_fj: self.shape.energy.map_or(0, |rates| rates.total_fj(&after.drawn) - rates.total_fj(&before.drawn)),
+            temperature: after.temperature - before.temperature,
+            throttled_ns: after.throttled_ns - before.throttled_ns,
             cache_hits: after.cache_hits - before.cache_hits,
             cache_lookups: after.cache_lookups - before.cache_lookups,
             cache_dirty: after.cache_dirty,

@@ -47,6 +47,9 @@ pub struct SeriesResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "W"))]
     pub power: Option<Vec<f64>>,
+    /// Temperature of the drives in each bin, and throttling by it. Absent without one (`thermal`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thermal: Option<ThermalSeries>,
     /// Statistics of the cache in each bin. Absent without a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheSeries>,
@@ -58,6 +61,17 @@ pub struct SeriesResult {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("unit" = "list"))]
     pub streams: Vec<StreamSeries>,
+}
+
+/// Temperature of the drives in each bin, over the part of the bin that is in the run.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ThermalSeries {
+    /// Mean temperature, over time and drives; 0 in a bin of no duration.
+    #[schemars(extend("unit" = "degrees C"))]
+    pub mean_c: Vec<f64>,
+    /// Share of the bin in which a drive was throttled or stopped, mean over drives.
+    #[schemars(extend("unit" = "share"))]
+    pub throttled: Vec<f64>,
 }
 
 /// A stream of data placement in each bin.
@@ -261,6 +275,13 @@ impl SeriesResult {
             bus: each.share(shape.channels, |bin| bin.bus_ns),
             dies: each.share(shape.dies, |bin| bin.die_ns),
             power: shape.energy.map(|_| each.bin(|bin| if bin.ns == 0 { 0.0 } else { bin.energy_fj as f64 / bin.ns as f64 / 1e6 })),
+            thermal: (shape.heated > 0).then(|| ThermalSeries {
+                mean_c: each.bin(|bin| {
+                    let ns = bin.ns as f64 * f64::from(shape.heated);
+                    if bin.ns == 0 { 0.0 } else { bin.temperature as f64 / ns / 1e9 }
+                }),
+                throttled: each.share(shape.heated, |bin| bin.throttled_ns),
+            }),
             cache: shape.cached.then(|| CacheSeries {
                 hits: each.bin(|bin| bin.cache_hits),
                 lookups: each.bin(|bin| bin.cache_lookups),

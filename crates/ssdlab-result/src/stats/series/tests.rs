@@ -79,6 +79,8 @@ impl Gauged for Past {
             bus_ns: self.sum(0, now, |moment| moment.buses),
             die_ns: self.sum(0, now, |moment| moment.dies),
             drawn: Drawn { bus_ns: self.sum(0, now, |moment| moment.buses), on_ns: now.into(), ..Drawn::default() },
+            temperature: 0,
+            throttled_ns: 0,
             cache_hits: counted(2),
             cache_lookups: counted(3),
             cache_dirty: last.dirty,
@@ -121,6 +123,7 @@ fn shape(chips: u32, cached: bool) -> SeriesShape {
         streams: 2,
         host_streams: 1,
         energy: rates(),
+        heated: 0,
     }
 }
 
@@ -223,6 +226,7 @@ fn recount(past: &Past, end: Ns, shape: SeriesShape) -> SeriesResult {
         bus: share(shape.channels, &|moment| moment.buses),
         dies: share(shape.dies, &|moment| moment.dies),
         power: shape.energy.map(|_| borders().map(watts).collect()),
+        thermal: None,
         cache: shape.cached.then(|| CacheSeries {
             hits: count(&|moment| moment.counts[2]),
             lookups: count(&|moment| moment.counts[3]),
