@@ -38,6 +38,9 @@ use ssdlab_keys::geometry::{BlockFacts, Geometry, PageFacts, Pools};
 pub const PARITY_BURSTS: BurstRule =
     BurstRule { keys: &["ftl.parity_stripe", "ftl.parity_in_spare"], exact: |config| config.ftl.parity_stripe == 0 };
 
+/// Bursts remain exact: a page stays in the pools of its namespace, wherever these are.
+pub const NAMESPACE_BURSTS: BurstRule = BurstRule { keys: &["ftl.namespaces", "ftl.namespace_layout"], exact: |_| true };
+
 /// A page allocated for a host write or a page move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocated {

@@ -45,6 +45,7 @@ const RULES: &[BurstRule] = &[
     crate::flash::BUS_BURSTS,
     crate::flash::BUSY_BURSTS,
     crate::flash::TIMING_BURSTS,
+    crate::ftl::NAMESPACE_BURSTS,
     crate::ftl::PARITY_BURSTS,
     crate::ftl::PLACEMENT_BURSTS,
     crate::ftl::POOL_BURSTS,

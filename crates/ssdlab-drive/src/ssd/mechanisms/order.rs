@@ -21,7 +21,10 @@ use ssdlab_keys::config::{Config, Mode, Order, Priority};
 use ssdlab_keys::geometry::Geometry;
 
 /// Bursts remain exact: an operation that comes to wait for the die and may go first interrupts them.
-pub(in crate::ssd) const BURSTS: BurstRule = BurstRule { keys: &["scheduler.order"], exact: |_| true };
+pub(in crate::ssd) const BURSTS: BurstRule = BurstRule {
+    keys: &["scheduler.order", "scheduler.flow_weights", "scheduler.fair_epoch_us", "scheduler.fair_low_mb_s", "scheduler.fair_ratio"],
+    exact: |_| true,
+};
 
 /// Suspensions on a chip in a row, each without an operation of the host that begins then, after which the policy has failed: it could go
 /// on like that for ever.
