@@ -15,7 +15,8 @@ use ssdlab_base::request::RequestKind;
 use ssdlab_base::units::Ns;
 
 /// Shares of a command on its way into the drive, in order.
-const IN: [Share; 7] = [
+const IN: [Share; 8] = [
+    Share::Wait(Blocked::Quota),
     Share::Wait(Blocked::Slot),
     Share::Wait(Blocked::Queue),
     Share::Wait(Blocked::Core),
