@@ -161,12 +161,15 @@ impl Queues {
         !waits
     }
 
-    /// An older waiting command must be fetched before this one. A flush follows all writes.
+    /// An older waiting command must be fetched before this one. A flush follows all writes; with quotas those of its own queue, as another may be
+    /// held for long.
     fn must_wait(&self, command: &Waiting) -> bool {
         let follows = |other: &Request| keep_order(other, &command.request);
         // Older commands are in front, and few: queues are long in an overload.
         if command.request.kind == RequestKind::Flush {
-            let older = self.waiting.iter().flat_map(|queue| queue.iter().take_while(|other| other.serial < command.serial));
+            let own = self.queue(command.request.flow);
+            let queues = self.waiting.iter().enumerate().filter(|&(queue, _)| self.quotas.is_empty() || queue == own);
+            let older = queues.flat_map(|(_, queue)| queue.iter().take_while(|other| other.serial < command.serial));
             return older.map(|other| &other.request).any(follows);
         }
         let older = |list: &VecDeque<(u64, Request)>| {
@@ -329,6 +332,20 @@ mod tests {
                 "{older:?} {newer:?}"
             );
         }
+    }
+
+    /// Queue 0 may send a command a second, and has sent it. The flush of queue 1 waits for the write of its own queue.
+    #[test]
+    fn a_flush_does_not_wait_for_what_the_quota_of_another_queue_holds() {
+        let host = Config { queues: 2, quota_iops: vec![1, 0], quota_burst_us: 0, ..Config::default() };
+        let mut queues = queues(host);
+        queues.push(0, 0, write(0, 0));
+        assert_eq!(order(&mut queues), [0]);
+        queues.push(0, 1, write(0, 8192));
+        queues.push(0, 2, write(1, 4096));
+        queues.push(0, 3, Request { kind: RequestKind::Flush, offset: 0, length: 0, ..read(1, 0) });
+        assert_eq!(order(&mut queues), [2, 3]);
+        queues.recount().unwrap();
     }
 
     #[test]
