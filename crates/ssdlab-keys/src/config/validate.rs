@@ -335,6 +335,13 @@ fn array(config: &Config, messages: &mut Vec<String>) {
     if array.level == ArrayLevel::None {
         return;
     }
+    if config.host.has_quotas() {
+        messages.push(
+            "host.quota_iops, host.quota_mb_s: the drives of an array also get commands of the array, for parity and for rebuilds, which a quota \
+             would hold, too; leave these keys out, or set array.level = \"none\""
+                .into(),
+        );
+    }
     let (page, stripe) = (u64::from(config.device.page_bytes), array.stripe_kb * 1024.0);
     if stripe.fract() != 0.0 || !array.unit_bytes().is_multiple_of(page) {
         messages.push(format!("array.stripe_kb = {}: must be whole pages (device.page_bytes = {page})", array.stripe_kb));

@@ -646,7 +646,7 @@ pub fn random_queues(rng: &mut Rng, config: &mut Config, requests: &mut [Request
     config.host.arbitration = pick(rng, &[Arbitration::Rr, Arbitration::Wrr]);
     config.host.weights = (0..queues).map(|_| pick(rng, &[1, 2, 5])).collect();
     let mut own = Rng::new(rng.clone().bits(), "quotas");
-    if own.chance(0.5) {
+    if own.chance(0.5) && config.array.level == ArrayLevel::None {
         config.host.quota_iops = (0..queues).map(|_| pick(&mut own, &[0, 700, 20_000])).collect();
         config.host.quota_mb_s = (0..queues).map(|_| pick(&mut own, &[0, 0, 5, 90])).collect();
         config.host.quota_burst_us = pick(&mut own, &[0, 100, 4_000]);
