@@ -131,6 +131,19 @@ fn throttling_holds_the_temperature_by_its_duty_cycle() {
 }
 
 /// An hour without a request, at 1 us a look: it takes no looks, and the drive is as it was at the start.
+/// A failed drive begins no run, and is as warm as the others.
+#[test]
+fn a_drive_that_has_failed_begins_warm() {
+    let hot = warm(1, |thermal| (thermal.start_c, thermal.light_c, thermal.light_w) = (Some(80.0), 70.0, 2.5));
+    let config = changed(hot, |config| {
+        (config.array.level, config.array.drives, config.array.stripe_kb) = (ArrayLevel::Rais5, 3, 4.0);
+        config.array.degraded = Some(2);
+    });
+    let mut simulation = Simulation::new(&Plan { verify: Verify::Every, ..plan(config) }, &Control::default()).unwrap();
+    simulation.submit(write(0, 0)).unwrap();
+    simulation.finish().unwrap();
+}
+
 #[test]
 fn long_idle_times_take_no_events() {
     let config = warm(1, |thermal| (thermal.sample_us, thermal.light_c, thermal.light_w) = (1, 44.0, 2.0));
