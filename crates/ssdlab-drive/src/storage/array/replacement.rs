@@ -24,6 +24,8 @@ struct UnderWay {
     place: u32,
     /// The new drive has its unit.
     ended: bool,
+    /// It holds no data.
+    is_empty: bool,
 }
 
 /// State of the rebuild.
@@ -91,8 +93,9 @@ impl<D: Store> Array<D> {
     /// Begins to rebuild as many stripes as may begin now, and ends those that are first in order and written.
     pub(super) fn rebuild_stripes(&mut self, now: Ns) {
         while let Some(replacement) = &mut self.replacement {
-            if let Some(&UnderWay { stripe, place, .. }) = replacement.under_way.front().filter(|stripe| stripe.ended) {
+            if let Some(&UnderWay { stripe, place, is_empty, .. }) = replacement.under_way.front().filter(|stripe| stripe.ended) {
                 replacement.under_way.pop_front();
+                *if is_empty { &mut self.result.empty_stripes } else { &mut self.result.rebuilt_stripes } += 1;
                 self.layout.rebuilt = stripe + 1;
                 self.result.left_stripes = self.layout.stripes - self.layout.rebuilt;
                 if self.result.left_stripes == 0 {
@@ -104,7 +107,7 @@ impl<D: Store> Array<D> {
             }
             let Some(stripe) = replacement.take_next(now, self.layout.stripes) else { return };
             let (place, has_lock) = self.locks.lock(StripeOp::new(Work::Replacement, stripe, NONE));
-            replacement.under_way.push_back(UnderWay { stripe, place, ended: false });
+            replacement.under_way.push_back(UnderWay { stripe, place, ended: false, is_empty: false });
             if has_lock {
                 self.begin_to_rebuild(now, place);
             }
@@ -117,8 +120,8 @@ impl<D: Store> Array<D> {
         let replacement = self.replacement.as_deref_mut().expect("a drive was replaced");
         let holds_data = |drive: &D| (0..self.layout.unit_pages).any(|page| drive.holds_data(stripe * self.layout.unit_pages + page));
         if !replacement.written[stripe as usize] && !self.drives.iter().any(holds_data) {
-            self.result.empty_stripes += 1;
-            replacement.of(place).ended = true;
+            let stripe = replacement.of(place);
+            (stripe.ended, stripe.is_empty) = (true, true);
             replacement.wakes = now;
             return;
         }
@@ -154,7 +157,6 @@ impl<D: Store> Array<D> {
             }
             return self.send_unit(now, place, RequestKind::Write, failed);
         }
-        self.result.rebuilt_stripes += 1;
         self.replacement.as_deref_mut().expect("a drive was replaced").of(place).ended = true;
         self.rebuild_stripes(now);
     }
