@@ -233,6 +233,11 @@ pub const CODES: &[Code] = &[
         rule: "A user-defined victim or eviction policy named nothing (`None`), or what is no candidate, in one choice or more.",
     },
     Code {
+        name: "quota-held",
+        severity: Severity::Warning,
+        rule: "Waiting for a quota (`host.quota_iops`, `host.quota_mb_s`), or for credit beside it, is half of the mean response time of writes or more.",
+    },
+    Code {
         name: "rated-life",
         severity: Severity::Note,
         rule: "`lifetime.tbw` is given: it follows from `wear.rated_cycles` (or `wear.endurance`) and the write amplification of the run.",
@@ -295,14 +300,14 @@ pub const CODES: &[Code] = &[
         rule: "Of a fio job file: writes take a tenth of the measured time and 100 times as long as reads, or more, on average.",
     },
     Code {
-        name: "threshold-takes-spare",
-        severity: Severity::Warning,
-        rule: "`gc.soft` keeps more than a quarter of the spare blocks of a pool free, and you set it, over-provisioning, or the number or size of blocks, or the drive was fitted.",
-    },
-    Code {
         name: "temperature-moves",
         severity: Severity::Warning,
         rule: "At its mean power a drive would settle 1 degree C or more from its temperature at the end of the run.",
+    },
+    Code {
+        name: "threshold-takes-spare",
+        severity: Severity::Warning,
+        rule: "`gc.soft` keeps more than a quarter of the spare blocks of a pool free, and you set it, over-provisioning, or the number or size of blocks, or the drive was fitted.",
     },
     Code { name: "throttled", severity: Severity::Warning, rule: "A drive was throttled, or stopped, by its temperature (`thermal`)." },
     Code {

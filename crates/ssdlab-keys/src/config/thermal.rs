@@ -95,6 +95,12 @@ pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
         let [(low, below), (high, above)] = [pair[0], pair[1]];
         messages.push(format!("thermal.{low} = {below} must be below thermal.{high} = {above}; lower the one or raise the other"));
     }
+    if thermal.light_c > 0.0 && thermal.heavy_c > 0.0 && thermal.heavy_w > thermal.light_w {
+        messages.push(format!(
+            "thermal.heavy_w = {} must be at most thermal.light_w = {}, the cap of light throttling",
+            thermal.heavy_w, thermal.light_w
+        ));
+    }
     let most = energy.read_mw.max(energy.program_mw).max(energy.erase_mw);
     let least = (energy.idle_mw + most) / 1e3;
     for (limit, watts, cap, name) in

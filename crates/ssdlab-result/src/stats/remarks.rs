@@ -91,6 +91,13 @@ fn bursts(met: f64, result: &Value) -> Option<Remark> {
 fn paced(result: &Value) -> Option<Remark> {
     let number = |place: &str| result.pointer(place).and_then(Value::as_f64);
     let share = number("/breakdown_ns/write/pace")? / number("/latency_ns/write/mean")?;
+    if share >= PACED && count(result, "/interface/quota_waits") > 0 {
+        let sentence =
+            format!("{:.0} % of the mean response time of writes is waiting for a quota, or for credit (gc.pace).", 100.0 * share);
+        let remedy =
+            "Times of a queue that sends more than its quota depend on the length of the run: compare what it completes per second.";
+        return Some(Remark::warning("quota-held", "latency_ns.write", sentence, remedy));
+    }
     (share >= PACED).then(|| {
         let sentence = format!(
             "{:.0} % of the mean response time of writes is waiting for credit (gc.pace), though the drive keeps up: bursts are larger than the window, a share of the pages of gc.soft blocks.",
@@ -208,12 +215,13 @@ fn outside_window(result: &Value) -> Option<Remark> {
 /// Remark: the numbers are those of a time in which a drive was rebuilt, and of a time after that.
 fn rebuilt(result: &Value) -> Option<Remark> {
     let (after, length) = (count(result, "/array/rebuild_ns"), count(result, "/simulated_ns"));
+    let measured_from = count(result, "/warm_up/ns");
     let (after_s, length_s) = (after as f64 / 1e9, length as f64 / 1e9);
     let sentence = format!(
         "The failed drive was rebuilt {after_s:.3} s after the beginning, and the run took {length_s:.3} s: its numbers are of both."
     );
     let remedy = "For the time of the rebuild alone end the run before it (requests, workload.run_s).";
-    (after > 0 && after < length / 100 * 95).then(|| Remark::warning("rebuild-ended", "latency_ns", sentence, remedy))
+    (after > measured_from && after < length / 100 * 95).then(|| Remark::warning("rebuild-ended", "latency_ns", sentence, remedy))
 }
 
 fn has_zones(result: &Value) -> bool {
@@ -400,7 +408,8 @@ fn throttled(result: &Value) -> Option<Remark> {
     let [light, heavy, stopped] = ["light_ns", "heavy_ns", "stopped_ns"].map(|key| count(result, &format!("/thermal/{key}")) as f64);
     let warm_up = count(result, "/warm_up/ns");
     let share = |ns: f64| 100.0 * ns / ((count(result, "/simulated_ns") - warm_up).max(1) as f64 * drives(result));
-    (light + heavy + stopped > 0.0).then(|| {
+    // A cap above what the drive draws limits nothing.
+    (light + heavy + stopped > 0.0 && count(result, "/counters/heat_waits") > 0).then(|| {
         let stops = match count(result, "/thermal/stop_count") {
             0 if stopped == 0.0 => String::new(),
             stops => format!(", and stopped it for {:.1} % ({stops} times at the critical temperature)", share(stopped)),
@@ -862,7 +871,7 @@ mod tests {
                 "energy": { "source": source }, "thermal": { "ambient_c": 25.0, "resistance_c_per_w": 10.0 },
                 "array": { "level": "none", "drives": 4 },
             });
-            let result = json!({ "config": config, "energy": { "mean_w": 4.0 }, "thermal": thermal, "simulated_ns": 1_000 });
+            let result = json!({ "config": config, "energy": { "mean_w": 4.0 }, "thermal": thermal, "simulated_ns": 1_000, "counters": { "heat_waits": 1 } });
             [guessed_powers(&result), throttled(&result), temperature_moves(&result)].map(|remark| remark.map(|remark| remark.sentence))
         };
         let cool = json!({ "end_c": 64.5, "light_ns": 0, "heavy_ns": 0, "stopped_ns": 0, "stop_count": 0 });
@@ -896,6 +905,9 @@ mod tests {
             |pace: f64| paced(&json!({ "breakdown_ns": { "write": { "pace": pace } }, "latency_ns": { "write": { "mean": 100.0 } } }));
         assert_eq!((said(49.0), paced(&json!({}))), (None, None));
         assert!(said(51.0).unwrap().sentence.starts_with("51 % of the mean"));
+        let breakdown = json!({ "write": { "pace": 51.0 } });
+        let held = json!({ "breakdown_ns": breakdown, "latency_ns": { "write": { "mean": 100.0 } }, "interface": { "quota_waits": 3 } });
+        assert_eq!(paced(&held).unwrap().code, "quota-held");
     }
 
     #[test]
@@ -909,6 +921,8 @@ mod tests {
     fn runs_that_go_on_after_a_rebuild_are_said() {
         let said = |after: u64| rebuilt(&json!({ "array": { "rebuild_ns": after }, "simulated_ns": 2_000_000_000_u64 }));
         assert_eq!([said(0), said(1_950_000_000)], [const { None }; 2]);
+        let before = json!({ "array": { "rebuild_ns": 9 }, "warm_up": { "ns": 10 }, "simulated_ns": 2_000 });
+        assert_eq!(rebuilt(&before), None);
         assert!(said(1_500_000_000).unwrap().sentence.contains("1.500 s after the beginning, and the run took 2.000 s"));
     }
 
