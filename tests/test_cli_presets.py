@@ -57,7 +57,7 @@ def test_list_policies(ssdlab_command: Ssdlab) -> None:
 
 def test_list_a_key(ssdlab_command: Ssdlab) -> None:
     order = ssdlab_command("list", "scheduler.order").out.splitlines()
-    assert [line.split()[0] for line in order[2:]] == ["fcfs", "fr-fcfs"]
+    assert [line.split()[0] for line in order[2:]] == ["fcfs", "fr-fcfs", "fair"]
     assert order[1].endswith("default fcfs")
     assert ssdlab_command("list", "device.overprovisioning").out.splitlines()[1] == "  a number from 0 to 0.99; default 0.15"
     assert 'did you mean "gc.soft"?' in ssdlab_command("list", "gc.sofft").failed(2)

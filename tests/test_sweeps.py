@@ -40,8 +40,9 @@ def test_a_point_of_each_drive_can_be_simulated(path: Path, tmp_path: Path) -> N
     shutil.copytree(SWEEPS / "traces", tmp_path / "pieces")  # in place of pieces of public traces, which are not here
     shutil.copytree(path.parent, there, dirs_exist_ok=True)
     sweep = load(there / path.name)
-    points = {str(point.values["drive"]): point for point in sweep.points()}
-    assert len(points) == len(next(axis for axis in sweep.axes if axis.name == "drive").values)
+    axis = next((axis for axis in sweep.axes if axis.name == "drive"), sweep.axes[-1])
+    points = {str(point.values[axis.name]): point for point in sweep.points()}
+    assert len(points) == len(axis.values)
     for name, point in points.items():
         setup = setup_of(point).with_changes(load=None, load_of=None)
         assert Job.prepare(name, setup, point.options.get("scheme"), folder=None).label == name

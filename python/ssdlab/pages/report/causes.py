@@ -27,7 +27,7 @@ REASONS = {
     "controller": "the controller",
     "link": "the link to the host",
     "mapping": "waiting for the mapping table",
-    "pace": "waiting for collection to free room (gc.pace), for the rate of writes (host.write_bytes_per_us), or for a quota (host.quota_iops)",
+    "pace": "waiting for collection to free room (gc.pace), the rate of writes (host.write_bytes_per_us) or a quota (host.quota_iops)",
     "power": "waiting for power (energy.cap_w)",
     "heat": "waiting since the drive was too warm (thermal)",
     "retry": "steps of reads that failed",

@@ -351,9 +351,10 @@ def _temperature(result: RunData) -> list[RenderableType]:
     if not thermal:
         return []
     parts = [f"{three(thermal['max_c'])} degrees C at most, {three(thermal['end_c'])} at the end"]
-    names = {"light_ns": "throttled lightly for", "heavy_ns": "heavily for", "stopped_ns": "stopped for"}
+    names = {"light_ns": "throttled lightly for", "heavy_ns": "throttled heavily for", "stopped_ns": "stopped for"}
     parts += [f"{name} {duration(thermal[key])}" for key, name in names.items() if thermal[key]]
-    return [Text(f"Temperature: {', '.join(parts)}")]
+    together = ", times summed over drives" if result.get("array") and len(parts) > 1 else ""
+    return [Text(f"Temperature: {', '.join(parts)}{together}")]
 
 
 def _streams(result: RunData) -> list[RenderableType]:
