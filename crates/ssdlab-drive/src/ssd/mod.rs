@@ -56,7 +56,7 @@ pub use watch::planted::Planted;
 use host::HostRequests;
 use mechanisms::ages::Ages;
 use mechanisms::burst;
-use mechanisms::heat::{self, Heat};
+use mechanisms::heat::Heat;
 use mechanisms::merge::Merging;
 use mechanisms::order::{self, OwnOrder};
 use mechanisms::power::Power;
@@ -144,7 +144,7 @@ impl Ssd {
         let rules = Rules { bursts: burst::remain_exact(config), ..Rules::new(config, geometry) };
         let mut flash = Flash::new(config, rules.flash, geometry);
         let ages = ages::of(&ftl, &mut flash, Cells::new(config, geometry, seed));
-        let mut ssd = Ssd {
+        Ssd {
             host: HostRequests::default(),
             transactions: Transactions::default(),
             sched: Scheduler::new(config, &ftl, flash.timing()),
@@ -171,9 +171,7 @@ impl Ssd {
             changes: 0,
             rules,
             ftl,
-        };
-        heat::begin(&mut ssd);
-        ssd
+        }
     }
 
     /// Gives the drive its number in an array, which says when its turn to collect comes. Call before [`Ssd::begin`].

@@ -236,7 +236,8 @@ pub(in crate::ssd) fn check(ssd: &Ssd) -> Result<(), String> {
     if drawn > power.allowed_uw {
         return Err(format!("operations draw {drawn} uW, and {} are left of the cap", power.allowed_uw));
     }
-    if power.level != ssd.heat.as_ref().map_or(0, |heat| heat.level()) {
+    // A failed drive of an array begins no run, and nothing on it asks for power.
+    if ssd.dispatched_at.is_some() && power.level != ssd.heat.as_ref().map_or(0, |heat| heat.level()) {
         return Err(format!("power is that of level {} of the temperature", power.level));
     }
     if power.line.len() != power.waits.iter().filter(|&&waits| waits).count() {
