@@ -21,7 +21,7 @@ pub enum Event {
     Decoded,
     /// The drive's window to collect may have begun or ended (`array.window_us`).
     Window,
-    /// A look at the temperature is due (`thermal`).
+    /// A sample of the temperature is due (`thermal`).
     Heat,
 }
 
@@ -35,7 +35,7 @@ pub enum IdleWork {
 }
 
 /// Bits of the payload in a key: an index above a kind, which is 0 for slots (the most frequent), 01 for buses, 11 for idle time in which GC
-/// begins (index 0), decoded data (index 1), idle time in which folding begins (index 2), windows (index 3) and looks at the temperature (index 4).
+/// begins (index 0), decoded data (index 1), idle time in which folding begins (index 2), windows (index 3) and samples of the temperature (index 4).
 const PAYLOAD_BITS: u32 = 24;
 
 /// Events by time; among equal times by the serial number of their operation.

@@ -26,7 +26,7 @@ pub struct ThermalRates {
     pub resistance: u64,
     /// Time constant, ns.
     pub tau_ns: Ns,
-    /// Time between two looks at the temperature, ns.
+    /// Time between two samples of the temperature, ns.
     pub sample_ns: Ns,
     /// Temperatures at which the levels 1 to 3 begin, 10^-9 degrees C; `i64::MAX`: never.
     pub limits: [i64; LEVELS - 1],
@@ -68,7 +68,7 @@ impl ThermalRates {
         (i128::from(settled) + ((left + (ONE / 2) as i128) >> 62)) as i64
     }
 
-    /// The level at a look that finds this temperature, after `level`.
+    /// The level at a sample that finds this temperature, after `level`.
     fn level(&self, level: usize, temperature: i64) -> usize {
         let reached = (1..LEVELS).rev().find(|&level| temperature >= self.limits[level - 1]).unwrap_or(0);
         let kept = (1..=level).rev().find(|&level| temperature >= self.limits[level - 1].saturating_sub(self.hysteresis)).unwrap_or(0);
@@ -177,7 +177,7 @@ impl Body {
         self.level
     }
 
-    /// The next look at the temperature after `now`, ns.
+    /// The next sample of the temperature after `now`, ns.
     pub fn next_look(&self, now: Ns) -> Ns {
         (now / self.rates.sample_ns + 1) * self.rates.sample_ns
     }
@@ -211,7 +211,7 @@ impl Body {
         self.rates.after(self.temperature, settled, at - self.at)
     }
 
-    /// The first look until `until` that finds another level. Between two looks the temperature only rises or only falls: once a look has found the
+    /// The first sample until `until` that finds another level. Between two samples the temperature only rises or only falls: once a sample has found the
     /// level as it is, the first that does not can be searched by halves.
     fn next_change(&self, until: Ns, settled: i64) -> Option<Ns> {
         let sample = self.rates.sample_ns;
@@ -278,7 +278,7 @@ mod tests {
     }
 
     /// From 65 to 125 degrees in one step, and in a thousand: T = 125 - 60 e^(-t/tau). 80 degrees are reached after 100 s ln(60/45) = 28.768 s,
-    /// seen at 28.8 s; 90 after 53.8997 s, seen at 53.9 s (looks every 0.1 s); 100 after 87.547 s, seen at 87.6 s.
+    /// seen at 28.8 s; 90 after 53.8997 s, seen at 53.9 s (samples every 0.1 s); 100 after 87.547 s, seen at 87.6 s.
     #[test]
     fn levels_begin_at_the_look_after_their_limit() {
         let (watts, second) = (10_000_000_u128, 1_000_000_000_u64);

@@ -1301,6 +1301,6 @@ pub enum Order {
     Fcfs,
     /// Reads before writes, and the oldest first among reads and among writes.
     FrFcfs,
-    /// Such that flows of requests are slowed down evenly (docs/model/tenants.md, after FLIN).
+    /// An order that slows down the flows of requests evenly (docs/model/tenants.md, after FLIN).
     Fair,
 }

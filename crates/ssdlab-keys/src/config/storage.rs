@@ -155,11 +155,11 @@ pub struct Array {
     /// For `level = "rais5"`: number of the failed drive, from 0. Absent: no drive has failed.
     #[schemars(range(min = 0, max = 63))]
     pub degraded: Option<u32>,
-    /// For `degraded`: a new drive without data is in its place from the beginning of the run on, and its part of so many stripes is rebuilt at a
+    /// Rebuild of the failed drive (`degraded`) on an empty drive that replaces it when the run begins: number of stripes that are rebuilt at a
     /// time, beside the requests of the host. 0: the failed drive is not replaced.
     #[schemars(range(min = 0, max = 1024))]
     pub rebuild_stripes: u32,
-    /// For `rebuild_stripes` above 0: highest rate at which the new drive is written, bytes per us (MB/s). 0: as fast as the drives can.
+    /// Rate limit of the rebuild (`rebuild_stripes`): bytes written to the new drive per us (MB/s). 0: no limit.
     #[schemars(range(min = 0.0, max = 1000000.0))]
     pub rebuild_bytes_per_us: f64,
     /// For `level = "rais5"`: which reads of a drive are replaced by reads of all others, from which the data are computed, so that they do

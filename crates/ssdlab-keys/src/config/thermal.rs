@@ -23,7 +23,7 @@ pub struct Thermal {
     /// Temperature at the start of the run, degrees C. Without it: that at which the idle drive settles.
     #[schemars(range(min = -100.0, max = 1000.0))]
     pub start_c: Option<f64>,
-    /// Time between two looks at the temperature, us: throttling begins and ends at multiples of it.
+    /// Time between two samples of the temperature, us: throttling begins and ends at multiples of it.
     #[schemars(range(min = 1, max = 1000000000))]
     pub sample_us: u64,
     /// Temperature from which on the drive throttles lightly, degrees C (NVMe: thermal management temperature 1). 0: never.

@@ -1,8 +1,8 @@
 //! The temperature of the drive (`thermal`): what it draws heats it, and a drive that is too warm is throttled or stops.
 //!
-//! Looks at the temperature are events, at multiples of `thermal.sample_us`: a look takes what the drive has drawn since the last as even. A drive that
-//! has drawn nothing beside its idle power since then, and has nothing in service, sleeps: there are no looks until something begins, and the time
-//! that has passed is one step in closed form. Throttling begins and ends at looks, also at those that were left out.
+//! Samples of the temperature are events, at multiples of `thermal.sample_us`: a sample takes what the drive has drawn since the last as even. A
+//! drive that has drawn nothing beside its idle power since then, and has nothing in service, sleeps: there are no samples until something begins, and the time
+//! that has passed is one step in closed form. Throttling begins and ends at samples, also at those that were left out.
 
 use crate::event::Event;
 use crate::rules::BurstRule;
@@ -13,7 +13,7 @@ use ssdlab_keys::config::Config;
 use ssdlab_keys::energy::Drawn;
 use ssdlab_keys::thermal::{Body, ThermalRates, ThermalStats};
 
-/// Bursts: a look at the temperature counts the energy of each move.
+/// Bursts: a sample of the temperature counts the energy of each move.
 pub(in crate::ssd) const BURSTS: BurstRule = BurstRule { keys: &["thermal."], exact: |config| !config.thermal.is_on() };
 
 /// The temperature of the drive.
@@ -25,7 +25,7 @@ pub(in crate::ssd) struct Heat {
     /// Commands of the host, and the bytes that they read or write.
     commands: u64,
     link_bytes: u64,
-    /// A look is due.
+    /// A sample is due.
     awake: bool,
 }
 
@@ -70,7 +70,7 @@ fn limit(ssd: &mut Ssd, level: usize) {
     }
 }
 
-/// A look is due: goes on to `now`. Returns true if the drive has drawn more than its idle power since the last.
+/// A sample is due: goes on to `now`. Returns true if the drive has drawn more than its idle power since the last.
 fn go_on(ssd: &mut Ssd, now: Ns) -> bool {
     let Some(mut heat) = ssd.heat.take() else { return false };
     let before = heat.level();
@@ -83,7 +83,7 @@ fn go_on(ssd: &mut Ssd, now: Ns) -> bool {
     works
 }
 
-/// Handles a look that is due: the next follows unless the drive may sleep.
+/// Handles a sample that is due: the next follows unless the drive may sleep.
 pub(in crate::ssd) fn look(ssd: &mut Ssd, now: Ns) {
     let works = go_on(ssd, now);
     if let Some(heat) = &mut ssd.heat {
@@ -103,7 +103,7 @@ pub(in crate::ssd) fn catch_up(ssd: &mut Ssd, now: Ns) {
     }
 }
 
-/// Call when nothing more begins at this instant: looks follow while operations are in service or wait for power.
+/// Call when nothing more begins at this instant: samples follow while operations are in service or wait for power.
 #[inline(always)]
 pub(in crate::ssd) fn begun(ssd: &mut Ssd, now: Ns) {
     if ssd.heat.as_ref().is_some_and(|heat| !heat.awake) {
@@ -138,7 +138,7 @@ impl Ssd {
         wake(self, now);
     }
 
-    /// The temperature at the last look, whole degrees C (0 below that), and the level since: 0 free, 1 light, 2 heavy, 3 stopped. `None` without
+    /// The temperature at the last sample, whole degrees C (0 below that), and the level since: 0 free, 1 light, 2 heavy, 3 stopped. `None` without
     /// a temperature.
     pub fn last_look(&self) -> Option<(u64, usize)> {
         self.heat.as_ref().map(|heat| (heat.body.temperature().max(0) as u64 / 1_000_000_000, heat.level()))
@@ -171,7 +171,7 @@ impl Ssd {
     }
 }
 
-/// Checks that the times at all levels are the time that has passed, and that a drive at work looks at its temperature.
+/// Checks that the times at all levels are the time that has passed, and that a drive at work samples its temperature.
 pub(in crate::ssd) fn check(ssd: &Ssd) -> Result<(), String> {
     let Some(heat) = &ssd.heat else { return Ok(()) };
     let (stats, at) = (heat.body.stats(), heat.body.at());
