@@ -643,6 +643,10 @@ CONTEXTS: Mapping[str, Context] = {
     "array.window_us": Context((0, 1_000, 2_000), base=IN_TURN, trace=overload),
     "array.window_tail_us": Context((0, 4_000, 7_900), base={**IN_TURN, "array.window_us": 8_000}, trace=overload),
     "array.window_forced": Context((0.0, 0.75, 1.0), base={**IN_TURN, "array.window_us": 20_000}, trace=overload),
+    "array.rotation": Context(
+        ("off", "pool", "die", "drive"), base={**IN_TURN, "device.planes_per_die": 2, "gc.scope": "plane"}, trace=overload
+    ),
+    "array.rotation_forced": Context((False, True), base={**STRIPED, "array.rotation": "drive"}, trace=overload),
     "workload.request_kb": generated(4.0, 4.5, 8.0),
     "workload.request_size": generated("fixed", "exponential", "table", size_table=[[4, 1], [16, 1]]),
     "workload.size_table": generated([[4, 1]], [[4, 1], [16, 1]], [[4, 1], [16, 2]], request_size="table"),

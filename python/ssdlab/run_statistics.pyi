@@ -35,6 +35,10 @@ class Array(Section):
     left_stripes: int
     rebuild: int
     rebuild_ns: int
+    rotation_turns: int
+    rotation_waits: int
+    rotation_wait: int
+    rotation_wait_ns: int
     row_waits: int
 
 class Bandwidth(Section):
@@ -208,6 +212,7 @@ class Counters(Section):
     retried_reads: int
     retry_steps: int
     rmw_reads: int
+    rotation_forced: int
     s3_entries: int
     shortened_erases: int
     skipped_units: int

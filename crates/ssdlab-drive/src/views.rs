@@ -1,6 +1,6 @@
 //! Small plain structs by which modules of one layer pass information to each other without importing each other.
 
-use ssdlab_base::units::Ns;
+use ssdlab_base::units::{Ns, PoolId};
 
 /// The kinds of queues in which host operations wait for a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,4 +76,15 @@ pub struct PoolView {
     pub no_page: bool,
     /// A suspended GC operation holds the register of the plane, or the block, that the operation needs.
     pub register_held: bool,
+}
+
+/// What an array learns of the turns to collect of a drive's pools (`array.rotation`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TurnNews {
+    /// Jobs of one position, of all drives, take turns.
+    pub position: u32,
+    /// The pool, which stands for its group.
+    pub pool: PoolId,
+    /// The turn of the pool ends; else the pool asks for one.
+    pub ends: bool,
 }

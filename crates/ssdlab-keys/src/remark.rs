@@ -203,6 +203,11 @@ pub const CODES: &[Code] = &[
         rule: "Of a comparison of variants: the requests are those of the first, but keys change when they arrive (`time_scale`, `queue_depth`, `interarrival_us` and the like).",
     },
     Code {
+        name: "outside-turn",
+        severity: Severity::Warning,
+        rule: "More than a tenth of the GC jobs for space began without the turn of their pool (`array.rotation_forced`).",
+    },
+    Code {
         name: "outside-window",
         severity: Severity::Warning,
         rule: "More than a tenth of the GC jobs for space began outside the window of their drive (`array.window_us`).",

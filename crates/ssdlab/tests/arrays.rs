@@ -12,7 +12,7 @@ use ssdlab::blocked::Served;
 use ssdlab::cache::{Groups, Targets};
 use ssdlab::cause::Cause;
 use ssdlab::config::{
-    ArrayLevel, CachePlace, CachePolicy, Capacity, Config, Padding, PreconditionKind, RebuildReads, Trigger, UnmappedRead,
+    ArrayLevel, CachePlace, CachePolicy, Capacity, Config, Padding, PreconditionKind, RebuildReads, Rotation, Trigger, UnmappedRead,
 };
 use ssdlab::memory::Exhausted;
 use ssdlab::request::{Request, RequestKind};
@@ -22,6 +22,7 @@ use ssdlab::ssd::{Planted, Ssd};
 use ssdlab::stats::{ArrayResult, Completion, Part, Times};
 use ssdlab::storage::{Array, Observed, Places, PlantedInArray, Store};
 use ssdlab::units::{Lpn, PoolId};
+use ssdlab::views::TurnNews;
 
 /// An array of `drives` with stripe units of `unit` pages.
 fn array(level: ArrayLevel, drives: u32, unit: u32) -> Config {
@@ -82,6 +83,9 @@ struct Fake {
     collects: bool,
     /// Pages whose reads would wait for GC, and the time for which GC remains busy, ns.
     refuses: Vec<(u32, u64)>,
+    /// What the array is to learn of turns, and when; the turns given, and when.
+    news: Vec<(u64, TurnNews)>,
+    turns: Vec<(u64, u32)>,
 }
 
 /// When, what, first page and pages; bytes of a page are left away where a request is of whole pages.
@@ -175,7 +179,8 @@ impl Store for Fake {
 
     fn next_event(&self) -> Option<u64> {
         let changes = self.no_place.into_iter().flat_map(|(from, to)| [from, to]).chain(self.read_only).filter(|&at| at > self.now);
-        self.under_way.iter().map(|&(at, _)| at).chain(changes).min()
+        let news = self.news.iter().map(|&(at, _)| at).filter(|&at| at > self.now);
+        self.under_way.iter().map(|&(at, _)| at).chain(changes).chain(news).min()
     }
 
     fn handle_events(&mut self, now: u64) {
@@ -227,6 +232,15 @@ impl Targets for Fake {
 
     fn gc_ahead(&self, page: u32) -> Option<u64> {
         self.refuses.iter().find(|(refused, _)| *refused == page).map(|&(_, ns)| ns)
+    }
+
+    fn take_turn_news(&mut self, into: &mut Vec<TurnNews>) {
+        into.extend(self.news.iter().filter(|(at, _)| *at <= self.now).map(|(_, news)| news));
+        self.news.retain(|(at, _)| *at > self.now);
+    }
+
+    fn give_turn(&mut self, now: u64, pool: PoolId) {
+        self.turns.push((now, pool.0));
     }
 
     fn groups(&self) -> Groups {
@@ -374,6 +388,29 @@ fn a_drive_is_not_read_in_its_window() {
     assert_eq!(sent[1], [read(0, 0), read(999, 0), read(3_000, 1)]);
     assert_eq!(sent[2], [read(0, 0), read(1_999, 0), read(3_000, 1)]);
     assert_eq!((bench.array.result().rebuilt_pages, bench.array.result().refused_reads), (3, 0));
+}
+
+/// Pools 4 and 5 of a position, and pool 7 of another. Turns are given in the order in which pools ask, at one instant by drive; a drive that ends its turn
+/// and asks again is behind those that asked before.
+#[test]
+fn turns_are_given_in_order() {
+    let mut config = rais5(3, 1);
+    config.array.rotation = Rotation::Pool;
+    let asks = |at: u64, pool: u32| (at, TurnNews { position: pool / 6, pool: PoolId(pool), ends: false });
+    let ends = |at: u64, pool: u32| (at, TurnNews { ends: true, ..asks(at, pool).1 });
+    let news = [
+        vec![asks(20, 4), ends(60, 4), asks(60, 4), asks(70, 7), ends(130, 4)],
+        vec![asks(10, 4), asks(10, 5), ends(20, 4), ends(50, 5)],
+        vec![asks(20, 4), ends(100, 4), asks(80, 7)],
+    ];
+    let drives = news.map(|news| Fake { news, ..Fake::default() });
+    let mut bench = Bench::of(&config, drives.into());
+    // The clock of the bench goes on while something is under way.
+    bench.play(&[read(0, 0), read(90, 1), read(120, 2)]);
+    let turns: Vec<_> = bench.array.members_mut().iter().map(|fake| fake.turns.clone()).collect();
+    assert_eq!(turns, [vec![(50, 4), (70, 7), (100, 4)], vec![(10, 4), (20, 5)], vec![(60, 4)]]);
+    let ArrayResult { rotation_turns, rotation_waits, rotation_wait_ns, .. } = bench.array.result().clone();
+    assert_eq!((rotation_turns, rotation_waits, rotation_wait_ns), (6, 4, 30 + 40 + 10 + 40));
 }
 
 /// What is sent for one request.
@@ -978,7 +1015,7 @@ fn a_single_drive_has_no_array() {
 // Random arrays.
 
 /// A random array of random drives, and requests of all kinds.
-fn drawn(case: u64) -> (Config, Vec<Request>) {
+pub fn drawn(case: u64) -> (Config, Vec<Request>) {
     let mut rng = Rng::new(case, "arrays");
     let mut config = random_config(&mut rng);
     config.array.level = if rng.chance(0.2) { ArrayLevel::Rais0 } else { ArrayLevel::Rais5 };
@@ -1011,6 +1048,7 @@ fn drawn(case: u64) -> (Config, Vec<Request>) {
     random_buffer(&mut Rng::new(case, "buffer"), &mut config);
     random_queues(&mut Rng::new(case, "queues"), &mut config, &mut requests);
     wear(&mut Rng::new(case, "wear"), &mut config);
+    rotation(&mut Rng::new(case, "rotation"), &mut config);
     (config, requests)
 }
 
@@ -1028,6 +1066,18 @@ fn reads_around_gc(rng: &mut Rng, config: &mut Config) {
     }
     let by = pick(rng, &[RebuildReads::Off, RebuildReads::Refused, RebuildReads::Shortest, RebuildReads::Window]);
     array.rebuild_reads = if array.window_us == 0 && by == RebuildReads::Window { RebuildReads::Refused } else { by };
+}
+
+/// In some arrays that can, pools take turns to collect.
+fn rotation(rng: &mut Rng, config: &mut Config) {
+    if rng.chance(0.5) {
+        return;
+    }
+    config.array.rotation = pick(rng, &[Rotation::Pool, Rotation::Pool, Rotation::Die, Rotation::Drive]);
+    config.array.rotation_forced = rng.chance(0.3);
+    if ssdlab::config::validate(config).is_err() {
+        (config.array.rotation, config.array.rotation_forced) = (Rotation::Off, false);
+    }
 }
 
 /// What an array has to read and write for its requests, page by page, from the requests alone.
@@ -1177,6 +1227,9 @@ fn run(config: &Config, requests: &[Request], verify: Verify, planted: Option<Pl
         ("rebuilt_pages", array.rebuilt_pages),
         ("shortest_waits", array.shortest_waits),
         ("outside_window", result.counters["outside_window"]),
+        ("rotation_turns", array.rotation_turns),
+        ("rotation_waits", array.rotation_waits),
+        ("rotation_forced", result.counters["rotation_forced"]),
         ("jobs", result.gc.jobs),
         ("trimmed_pages", result.counters["trimmed_pages"]),
         ("before_writes", before_writes),
@@ -1226,6 +1279,7 @@ fn drawn_with_a_new_drive(case: u64) -> (Config, Vec<Request>) {
     let array = &mut config.array;
     (array.level, array.drives) = (ArrayLevel::Rais5, array.drives.max(3));
     (array.rebuild_reads, array.window_us) = (RebuildReads::Off, 0);
+    (array.rotation, array.rotation_forced) = (Rotation::Off, false);
     array.degraded = Some(rng.below(array.drives.into()) as u32);
     array.rebuild_stripes = pick(&mut rng, &[1, 2, 5, 1_000]);
     array.rebuild_bytes_per_us = pick(&mut rng, &[0.0, 0.0, 5.0, 50.0, 1_000.0]);

@@ -47,6 +47,7 @@ mod queue_order;
 mod read_commands;
 mod readings;
 mod remarks;
+mod rotation;
 mod schemes;
 mod scopes;
 mod series;

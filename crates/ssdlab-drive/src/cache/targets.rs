@@ -1,7 +1,8 @@
 //! What a cache knows of the next storage level: the target of a page, and whether GC runs there. In a drive a target is a chip; above an
 //! array it is a drive (wu2017 section 3.2).
 
-use ssdlab_base::units::Ns;
+use crate::views::TurnNews;
+use ssdlab_base::units::{Ns, PoolId};
 
 /// The chips or drives that store the pages of a cache.
 pub trait Targets {
@@ -17,6 +18,12 @@ pub trait Targets {
     fn gc_ahead(&self, _page: u32) -> Option<Ns> {
         None
     }
+    /// Moves what an array does not know yet of turns to collect to `into` (`array.rotation`).
+    fn take_turn_news(&mut self, _into: &mut Vec<TurnNews>) {}
+    /// It is the turn of a pool to collect. The caller dispatches the store at this instant.
+    fn give_turn(&mut self, _now: Ns, _pool: PoolId) {}
+    /// Calls back with the position of each active job for space that needs its turn, its pool, and whether it is its turn.
+    fn jobs_in_turn(&self, _each: &mut dyn FnMut(u32, PoolId, bool)) {}
     /// The page has been written and not trimmed since.
     fn holds_data(&self, page: u32) -> bool;
     /// The groups of pages that a sequential fill puts into one block.

@@ -341,6 +341,11 @@ impl Collector {
         self.queues.host_barrier(ftl.geometry(), pool)
     }
 
+    /// Sets a host barrier in the scope of `pool`, where there is none and no job is active.
+    pub fn set_barrier(&mut self, ftl: &Ftl, pool: PoolId, barrier: u64) {
+        self.queues.set_barrier(ftl.geometry(), pool, barrier);
+    }
+
     /// The pool's job is the next in its scope, and starts when the host barrier there is removed.
     pub fn starts_behind_barrier(&self, ftl: &Ftl, pool: PoolId) -> bool {
         self.queues.starts_behind_barrier(ftl.geometry(), pool)

@@ -101,10 +101,16 @@ impl ScopeQueues {
             Some(false) => queue.waiting.push_back(pool),
             None => {}
         }
-        if barrier.is_some() && !queue.waiting.is_empty() {
-            queue.host_barrier = barrier;
-            self.set += 1;
+        if let Some(barrier) = barrier.filter(|_| !queue.waiting.is_empty()) {
+            self.set_barrier(geometry, pool, barrier);
         }
+    }
+
+    /// Sets the host barrier in the scope of `pool`, where there is none and no job is active.
+    pub(super) fn set_barrier(&mut self, geometry: &Geometry, pool: PoolId, barrier: u64) {
+        let instance = self.instance(geometry, pool);
+        self.queues[instance].host_barrier = Some(barrier);
+        self.set += 1;
     }
 
     /// The host barrier in the scope of `pool`: host operations that began to wait before it go first.

@@ -1,6 +1,6 @@
 //! GC jobs start, exclude host operations from their scope, and end; the states of pools follow.
 
-use super::mechanisms::{self, accepted, advance, burst, idle, pace};
+use super::mechanisms::{self, accepted, advance, burst, idle, pace, rotation};
 use super::watch::probes::Event;
 use super::watch::{gauges, slowest, timeline};
 use super::{Planted, Ssd};
@@ -47,14 +47,22 @@ impl Ssd {
         if self.gc.idle().is_some() {
             idle::resume_if_short(self, pool);
         }
+        rotation::may_want(self, pool);
         let next = self.gc.trigger(&self.ftl, pool, self.sets_off(pool));
         self.group_changed(now, pool);
         self.start_jobs(now, next);
     }
 
+    /// A pool that wants GC may begin a job: the event that starts it has come, and it is the pool's turn.
+    #[inline(always)]
+    fn sets_off(&self, pool: PoolId) -> bool {
+        self.is_set_off(pool) && rotation::may_begin(self, pool)
+    }
+
     /// The event that starts GC in a pool that wants it has come (`gc.begin`): always, or if an operation or a write waits for the die. In
     /// idle time, where that is the trigger, GC needs no such event.
-    fn sets_off(&self, pool: PoolId) -> bool {
+    #[inline(always)]
+    pub(super) fn is_set_off(&self, pool: PoolId) -> bool {
         let idle = || self.gc.idle().is_some_and(|idle| idle.is_idle()) || accepted::is_awaited(self, pool);
         let mut dies = self.group_of(pool).map(|pool| self.geometry().die_of_pool(pool));
         match self.rules.gc.begin {
@@ -82,9 +90,14 @@ impl Ssd {
 
     /// Call when a page of the pool became invalid or one of its blocks closed: GC that had stopped there for want of a victim may go on.
     pub(super) fn gain_appeared(&mut self, now: Ns, pool: PoolId) {
-        let next = self.gc.gain_appeared(&self.ftl, pool, self.sets_off(pool));
-        self.group_changed(now, pool);
-        self.start_jobs(now, next);
+        if self.gc.any_stalled() {
+            rotation::may_want(self, pool);
+            let next = self.gc.gain_appeared(&self.ftl, pool, self.sets_off(pool));
+            self.group_changed(now, pool);
+            self.start_jobs(now, next);
+        } else {
+            self.group_changed(now, pool);
+        }
     }
 
     /// [`Ssd::pool_changed`] for all pools that share a job with `pool`.
@@ -147,6 +160,7 @@ impl Ssd {
                 mechanisms::job_begun(self, now, pool);
                 return;
             }
+            mechanisms::no_job(self, pool);
             next = self.gc.next_in_scope(&self.ftl, pool);
         }
     }
@@ -242,14 +256,19 @@ impl Ssd {
             slowest::job_ended(self, now, part);
         }
         if let Some(barrier) = self.gc.host_barrier(&self.ftl, pool) {
-            self.probes.count().host_first_between_jobs += u64::from(self.host_goes_first(pool, barrier));
-            self.gc.note_barrier(pool);
+            self.note_host_barrier(pool, barrier);
         }
-        mechanisms::job_ends(self, pool);
+        mechanisms::job_ends(self, pool, barrier);
         let next = self.gc.next_in_scope(&self.ftl, pool);
         self.start_jobs(now, next);
         mechanisms::job_ended(self, now, pool, job.cause());
         self.group_of(pool).for_each(|part| self.ready.wake(self.ftl.geometry().die_of_pool(part)));
+    }
+
+    /// The job of a pool has left a host barrier: it is to be checked, and counts if a host operation goes first.
+    pub(super) fn note_host_barrier(&mut self, pool: PoolId, barrier: u64) {
+        self.probes.count().host_first_between_jobs += u64::from(self.host_goes_first(pool, barrier));
+        self.gc.note_barrier(pool);
     }
 
     /// Removes host barriers behind which no host operation waits that could go first. Returns true if something may begin because of it.

@@ -60,6 +60,7 @@ use mechanisms::heat::Heat;
 use mechanisms::merge::Merging;
 use mechanisms::order::{self, OwnOrder};
 use mechanisms::power::Power;
+use mechanisms::rotation::Rotation;
 use mechanisms::slc::Slc;
 use mechanisms::wear::Wear;
 use mechanisms::windows::Windows;
@@ -97,6 +98,8 @@ pub struct Ssd {
     wear: Option<Box<Wear>>,
     /// Windows in which the drive collects; `None` if it may at any time (`array.window_us`).
     windows: Option<Box<Windows>>,
+    /// Turns to collect; `None` if pools need none (`array.rotation`).
+    rotation: Option<Box<Rotation>>,
     /// The flash: dies and buses.
     flash: Flash,
     /// Events at which stages end, and timers.
@@ -157,6 +160,7 @@ impl Ssd {
             slc: Slc::new(config),
             wear: Wear::new(config, &ftl, seed),
             windows: None,
+            rotation: Rotation::new(config, geometry.pools.count.get()),
             flash,
             events: EventQueue::default(),
             ready: Ready::new(geometry.dies),

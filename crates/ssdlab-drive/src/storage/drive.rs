@@ -3,8 +3,9 @@
 use super::Store;
 use crate::cache::{Groups, Targets};
 use crate::ssd::Ssd;
+use crate::views::TurnNews;
 use ssdlab_base::request::Request;
-use ssdlab_base::units::{ChipId, Lpn, Ns};
+use ssdlab_base::units::{ChipId, Lpn, Ns, PoolId};
 use ssdlab_keys::memory::Exhausted;
 use ssdlab_result::stats::Completion;
 use ssdlab_result::timeline::Origin;
@@ -92,6 +93,18 @@ impl Targets for Ssd {
 
     fn gc_ahead(&self, page: u32) -> Option<Ns> {
         Ssd::gc_ahead(self, Lpn(page))
+    }
+
+    fn take_turn_news(&mut self, into: &mut Vec<TurnNews>) {
+        Ssd::take_turn_news(self, into);
+    }
+
+    fn give_turn(&mut self, now: Ns, pool: PoolId) {
+        Ssd::give_turn(self, now, pool);
+    }
+
+    fn jobs_in_turn(&self, each: &mut dyn FnMut(u32, PoolId, bool)) {
+        Ssd::jobs_in_turn(self, each);
     }
 
     fn holds_data(&self, page: u32) -> bool {

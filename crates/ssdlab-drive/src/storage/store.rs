@@ -2,8 +2,9 @@
 
 use super::places::Places;
 use crate::cache::{Groups, Targets};
+use crate::views::TurnNews;
 use ssdlab_base::request::{Request, RequestKind};
-use ssdlab_base::units::Ns;
+use ssdlab_base::units::{Ns, PoolId};
 use ssdlab_keys::memory::Exhausted;
 use ssdlab_result::stats::Completion;
 use ssdlab_result::timeline::Origin;
@@ -95,6 +96,18 @@ impl<L: Layer> Targets for L {
 
     fn gc_ahead(&self, page: u32) -> Option<Ns> {
         if self.holds_here(page).is_some() { None } else { self.lower().gc_ahead(page) }
+    }
+
+    fn take_turn_news(&mut self, into: &mut Vec<TurnNews>) {
+        self.lower_mut().take_turn_news(into);
+    }
+
+    fn give_turn(&mut self, now: Ns, pool: PoolId) {
+        self.lower_mut().give_turn(now, pool);
+    }
+
+    fn jobs_in_turn(&self, each: &mut dyn FnMut(u32, PoolId, bool)) {
+        self.lower().jobs_in_turn(each);
     }
 
     fn holds_data(&self, page: u32) -> bool {

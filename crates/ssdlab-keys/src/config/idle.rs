@@ -10,7 +10,7 @@ use super::layers::keys_by_hand;
 use super::workload_rules;
 use super::{
     Address, Advance, Allocation, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, Drain, DynamicTies, Erase, Leftover, Leveling,
-    LogVictim, Order, Pace, Padding, Placement, PoolScope, PreconditionKind, ReclaimUnit, RetryPolicy, Scope, SizeDistribution,
+    LogVictim, Order, Pace, Padding, Placement, PoolScope, PreconditionKind, ReclaimUnit, RetryPolicy, Rotation, Scope, SizeDistribution,
     Suspendable, SuspendedForReads, Trigger, Turns, Victim, Volumes, Workload,
 };
 use ssdlab_base::error::Result;
@@ -57,6 +57,7 @@ const HEATED_FLASH: &str =
 const A_CACHE: &str = "a cache (cache.policy other than \"none\")";
 const AN_ARRAY: &str = "an array (array.level other than \"none\")";
 const WINDOWS: &str = "windows in which the drives of an array collect (array.window_us above 0)";
+const ROTATION: &str = "drives that take turns to collect (array.rotation other than \"off\")";
 const IDLE_TRIGGER: &str = "gc.trigger = \"idle\"";
 const HOST_ON_THE_DIE: &str = "a scope that leaves the die to the host while a job is active (gc.scope = \"none\", \"block\" or \"plane\")";
 const SEVERAL_JOBS: &str =
@@ -344,6 +345,7 @@ const RULES: &[Rule] = &[
     parameter("array.stripe_kb", AN_ARRAY, |c| c.array.level != ArrayLevel::None),
     parameter("array.window_tail_us", WINDOWS, |c| c.array.window_us > 0),
     parameter("array.window_forced", WINDOWS, |c| c.array.window_us > 0),
+    parameter("array.rotation_forced", ROTATION, |c| c.array.rotation != Rotation::Off),
     parameter("workload.hot_share", HOT_COLD, |c| generated(c, |w| w.address == Address::HotCold)),
     parameter("workload.hot_access", HOT_COLD, |c| generated(c, |w| w.address == Address::HotCold)),
     switch("workload.hot_scattered", |c| c.workload.hot_scattered, HOT_COLD, |c| generated(c, |w| w.address == Address::HotCold)),

@@ -52,7 +52,7 @@ pub use layers::Layers;
 pub use mode::{MODES, Mode, ModeFacts, WHOLE};
 pub use namespaces::{Exported, NamespaceLayout};
 pub use slc::{Slc, SlcFull, SlcShape};
-pub use storage::{Array, ArrayLevel, Cache, CacheGroup, CachePlace, CachePolicy, Padding, RebuildReads};
+pub use storage::{Array, ArrayLevel, Cache, CacheGroup, CachePlace, CachePolicy, Padding, RebuildReads, Rotation};
 pub use streams::{CLASSES_MAX, GROUPS_MAX, HANDLES_MAX, HORIZON, STREAMS_MAX, Stream, Streams, foretold_writes, oracle_bytes};
 pub use thermal::Thermal;
 pub use validate::{PART_PAGES_MAX, PROGRAM_UNITS_MAX, UNITS_MAX, validate};

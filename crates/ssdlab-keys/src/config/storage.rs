@@ -175,6 +175,11 @@ pub struct Array {
     /// the nearest block. A pool always collects that is down to the last free block.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub window_forced: f64,
+    /// For `level = "rais5"`: which pools take turns to collect, over all drives: of these at most one at a time has a job for space.
+    pub rotation: Rotation,
+    /// For `rotation` other than "off": a pool that is down to the reserve (the last free block, which GC keeps) collects without its turn, so that
+    /// writes do not wait for jobs of other drives.
+    pub rotation_forced: bool,
 }
 
 impl Default for Array {
@@ -191,6 +196,8 @@ impl Default for Array {
             window_tail_us: 0,
             // 5 % of all blocks, if T_soft is 10 % (Li et al. 2021).
             window_forced: 0.5,
+            rotation: Rotation::Off,
+            rotation_forced: false,
         }
     }
 }
@@ -247,6 +254,20 @@ pub enum RebuildReads {
     Shortest,
     /// Every read of the drive whose window it is (`array.window_us`) is replaced by reads of all other drives.
     Window,
+}
+
+/// Pools of an array's drives that take turns to collect (Yan et al. 2017).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rotation {
+    /// Pools collect without turns.
+    Off,
+    /// The pools of the same number, one of each drive; of pools whose blocks form superblocks, these together.
+    Pool,
+    /// The pools of the dies of the same number.
+    Die,
+    /// All pools of all drives.
+    Drive,
 }
 
 /// The layout of an array.

@@ -315,6 +315,35 @@ fn config_relations_between_keys() {
             &[("array.level", "rais5"), ("array.stripe_kb", "4"), ("array.window_us", "100"), ("array.window_tail_us", "100")],
             "array.window_tail_us = 100: must be less than array.window_us, so that jobs can begin",
         ),
+        (
+            &[("array.level", "rais0"), ("array.stripe_kb", "4"), ("array.rotation", "pool")],
+            "array.rotation = \"pool\": needs parity; set array.level = \"rais5\", or leave it out",
+        ),
+        (
+            &[("array.level", "rais5"), ("array.stripe_kb", "4"), ("array.degraded", "0"), ("array.rotation", "die")],
+            "array.rotation = \"die\": with array.degraded there is no parity to read around GC; leave one of them out",
+        ),
+        (
+            &[("array.level", "rais5"), ("array.stripe_kb", "4"), ("array.rotation", "drive"), ("gc.trigger", "idle")],
+            "array.rotation = \"drive\": with gc.trigger = \"idle\" a job pauses in its turn, for which other drives wait; choose another \
+             trigger",
+        ),
+        (
+            &[
+                ("array.level", "rais5"),
+                ("array.stripe_kb", "4"),
+                ("array.rotation", "drive"),
+                ("gc.scope", "none"),
+                ("gc.advance", "in-turns"),
+            ],
+            "array.rotation = \"drive\": with gc.advance a job waits in its turn for requests, which may wait for other drives' turns; set \
+             gc.advance = \"alone\" or array.rotation_forced = true",
+        ),
+        (
+            &[("array.level", "rais5"), ("array.stripe_kb", "4"), ("array.rotation", "pool"), ("ftl.allocation", "dynamic")],
+            "array.rotation = \"pool\": with ftl.allocation = \"dynamic\" the pages of a stripe are in pools of any number; set \
+             array.rotation = \"drive\", or another allocation",
+        ),
         (&[("workload.trace", "")], "workload.trace = \"\": must name a file; leave it out to generate requests"),
     ];
     for (pairs, message) in cases {

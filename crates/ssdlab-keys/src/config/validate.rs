@@ -11,7 +11,7 @@ use ssdlab_base::error::{Error, Result};
 
 use super::{
     Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Ftl, MapCacheUnit, Order, Pace, Placement, PoolScope,
-    PreconditionKind, RebuildReads, Scope, SuspendedForReads, Trigger, check, namespaces, workload_rules,
+    PreconditionKind, RebuildReads, Rotation, Scope, SuspendedForReads, Trigger, check, namespaces, workload_rules,
 };
 
 /// Checks a whole configuration: each key by itself, and relations between keys.
@@ -332,6 +332,7 @@ fn array(config: &Config, messages: &mut Vec<String>) {
     }
     rebuild(config, messages);
     windows(config, messages);
+    rotation(config, messages);
     if array.level == ArrayLevel::None {
         return;
     }
@@ -412,6 +413,36 @@ fn windows(config: &Config, messages: &mut Vec<String>) {
     if array.window_tail_us >= array.window_us {
         let tail = format!("array.window_tail_us = {}", array.window_tail_us);
         needs(tail, "must be less than array.window_us, so that jobs can begin");
+    }
+}
+
+/// Checks the needs of arrays whose pools take turns to collect.
+fn rotation(config: &Config, messages: &mut Vec<String>) {
+    let array = &config.array;
+    if array.rotation == Rotation::Off {
+        return;
+    }
+    let name = serde_json::to_value(array.rotation).map_or_else(|_| String::new(), |name| name.to_string());
+    let mut needs = |need: &str| messages.push(format!("array.rotation = {name}: {need}"));
+    if array.level != ArrayLevel::Rais5 {
+        needs("needs parity; set array.level = \"rais5\", or leave it out");
+    } else if array.degraded.is_some() {
+        needs("with array.degraded there is no parity to read around GC; leave one of them out");
+    }
+    if config.gc.trigger == Trigger::Idle {
+        needs("with gc.trigger = \"idle\" a job pauses in its turn, for which other drives wait; choose another trigger");
+    }
+    if config.gc.advances_with_requests() && !array.rotation_forced {
+        needs(
+            "with gc.advance a job waits in its turn for requests, which may wait for other drives' turns; set gc.advance = \"alone\" or \
+             array.rotation_forced = true",
+        );
+    }
+    if config.ftl.allocation == Allocation::Dynamic && array.rotation != Rotation::Drive {
+        needs(
+            "with ftl.allocation = \"dynamic\" the pages of a stripe are in pools of any number; set array.rotation = \"drive\", or another \
+             allocation",
+        );
     }
 }
 

@@ -52,6 +52,15 @@ pub struct ArrayResult {
     /// When the last stripe was rebuilt, ns after the beginning; 0 if that was not reached, or no drive is replaced.
     #[schemars(extend("unit" = "ns"))]
     pub rebuild_ns: Ns,
+    /// Number of turns to collect that pools were given.
+    #[schemars(extend("unit" = "count"))]
+    pub rotation_turns: u64,
+    /// Number of turns to collect that did not come at the instant at which the pool asked.
+    #[schemars(extend("unit" = "count"))]
+    pub rotation_waits: u64,
+    /// Sum of the times for which pools waited for their turns to collect, ns.
+    #[schemars(extend("unit" = "ns"))]
+    pub rotation_wait_ns: Ns,
     /// Number of parts of requests (writes to a stripe, reads, trims) that waited for the lock of their stripe.
     #[schemars(extend("unit" = "count"))]
     pub row_waits: u64,
@@ -71,6 +80,9 @@ impl ArrayResult {
             refused_reads: self.refused_reads - before.refused_reads,
             rebuilt_pages: self.rebuilt_pages - before.rebuilt_pages,
             shortest_waits: self.shortest_waits - before.shortest_waits,
+            rotation_turns: self.rotation_turns - before.rotation_turns,
+            rotation_waits: self.rotation_waits - before.rotation_waits,
+            rotation_wait_ns: self.rotation_wait_ns - before.rotation_wait_ns,
             rebuilt_stripes: self.rebuilt_stripes - before.rebuilt_stripes,
             empty_stripes: self.empty_stripes - before.empty_stripes,
             row_waits: self.row_waits - before.row_waits,

@@ -176,6 +176,8 @@ counters! {
         retry_steps,
         /// Page reads of partial writes (read-modify-write).
         rmw_reads,
+        /// GC jobs for space that began without the turn of their pool, since it was down to the reserve (`array.rotation_forced`).
+        rotation_forced,
         /// Entries into state S3: a high-priority write made GC run to completion.
         s3_entries,
         /// Erases whose last pulse was shorter than a whole one (`wear.erase`).

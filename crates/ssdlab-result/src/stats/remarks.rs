@@ -196,11 +196,12 @@ pub fn of_result(result: &Value) -> Vec<Remark> {
     remarks.extend(temperature_moves(result));
     remarks.extend(zone_errors(result));
     remarks.extend(outside_window(result));
+    remarks.extend(outside_turn(result));
     remarks.extend(rebuilt(result));
     remarks
 }
 
-/// Share of the GC jobs for space that begin outside their drive's window, from which on windows do not do what they are for.
+/// Share of the GC jobs for space that begin outside their drive's window or turn, from which on these do not do what they are for.
 const OUTSIDE: f64 = 0.1;
 
 /// Remark: drives of an array collect outside their windows.
@@ -210,6 +211,15 @@ fn outside_window(result: &Value) -> Option<Remark> {
     let remedy = "Raise gc.soft, or lower array.window_forced, or choose windows longer than a job: below T_soft a pool has then more blocks \
                   left until it must collect.";
     (share > OUTSIDE).then(|| Remark::warning("outside-window", "latency_ns", sentence, remedy))
+}
+
+/// Remark: pools of an array collect without their turn.
+fn outside_turn(result: &Value) -> Option<Remark> {
+    let share = count(result, "/counters/rotation_forced") as f64 / count(result, "/counters/space_jobs").max(1) as f64;
+    let sentence = format!("{:.0} % of the GC jobs for space began without the turn of their pool.", share * 100.0);
+    let remedy = "Raise gc.soft, so that a pool has more blocks left while it waits, or set array.rotation_forced = false: writes then wait for \
+                  the turn.";
+    (share > OUTSIDE).then(|| Remark::warning("outside-turn", "latency_ns", sentence, remedy))
 }
 
 /// Remark: the numbers are those of a time in which a drive was rebuilt, and of a time after that.
@@ -914,6 +924,13 @@ mod tests {
     fn jobs_outside_windows_are_said() {
         let said = |outside: u64| outside_window(&json!({ "counters": { "outside_window": outside, "space_jobs": 100 } }));
         assert_eq!((said(10), outside_window(&json!({}))), (None, None));
+        assert!(said(11).unwrap().sentence.starts_with("11 % of the GC jobs"));
+    }
+
+    #[test]
+    fn jobs_without_turns_are_said() {
+        let said = |forced: u64| outside_turn(&json!({ "counters": { "rotation_forced": forced, "space_jobs": 100 } }));
+        assert_eq!((said(10), outside_turn(&json!({}))), (None, None));
         assert!(said(11).unwrap().sentence.starts_with("11 % of the GC jobs"));
     }
 

@@ -157,6 +157,9 @@ OTHERS: Mapping[str, tuple[Place, ...]] = {
         Place("stripes without data", "array.empty_stripes", "count"),
         Place("stripes left to rebuild", "array.left_stripes", "count"),
         Place("rebuilt after", "array.rebuild_ns", "ns"),
+        Place("turns to collect", "array.rotation_turns", "count"),
+        Place("turns that a pool waited for", "array.rotation_waits", "count"),
+        Place("time waited for turns", "array.rotation_wait_ns", "ns", "low"),
         Place("waits for a stripe lock", "array.row_waits", "count"),
     ),
 }

@@ -522,6 +522,8 @@ def _array(result: RunData) -> list[RenderableType]:
         "rebuilt_stripes": "stripes rebuilt",
         "empty_stripes": "without data",
         "left_stripes": "still to rebuild",
+        "rotation_turns": "turns to collect",
+        "rotation_waits": "of these that a pool waited for",
         "row_waits": "waits for a stripe lock",
     }
     counts = [f"{array[key]:,} {name}" for key, name in names.items() if array.get(key)]

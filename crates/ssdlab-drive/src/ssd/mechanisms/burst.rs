@@ -12,7 +12,7 @@ use crate::sched::{QueueKind, linked};
 use crate::ssd::Ssd;
 use crate::ssd::candidates::Limits;
 use crate::ssd::mechanisms::{
-    advance, ages, estimates, heat, idle, merge, order, pace, pause, planes, power, slc, superblock, units, wear, windows, zones,
+    advance, ages, estimates, heat, idle, merge, order, pace, pause, planes, power, rotation, slc, superblock, units, wear, windows, zones,
 };
 use serde_json::Value;
 use ssdlab_base::units::{BlockId, DieId, Ns, PoolId, Ppn, SlotId, TxnId};
@@ -34,6 +34,7 @@ const RULES: &[BurstRule] = &[
     pause::BURSTS,
     planes::BURSTS,
     power::BURSTS,
+    rotation::BURSTS,
     slc::BURSTS,
     superblock::BURSTS,
     units::BURSTS,

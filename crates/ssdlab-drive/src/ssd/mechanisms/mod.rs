@@ -23,6 +23,7 @@
 //! | `planes` | which programs go plane by plane? | `device.plane_programs` |
 //! | `table` | what is noted for a mapping table in flash? | `ftl.map_cache_bytes` |
 //! | `windows` | when may a drive of an array collect? | `array.window_us` |
+//! | `rotation` | when is it a pool's turn to collect, of all drives of an array? | `array.rotation` |
 //! | `zones` | what does the reset of a zone leave in its open blocks? | `zones` |
 //! | `pause` | when does an operation stop for reads? | `scheduler.write_pausing`, `scheduler.suspend` |
 //!
@@ -69,6 +70,7 @@ pub(super) mod pace;
 pub(super) mod pause;
 pub(super) mod planes;
 pub(super) mod power;
+pub(super) mod rotation;
 pub(super) mod slc;
 pub(super) mod superblock;
 pub(super) mod table;
@@ -164,12 +166,20 @@ pub(super) fn moving_begins(ssd: &mut Ssd, now: Ns, pool: PoolId, cause: Cause) 
 pub(super) fn job_begun(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     pace::job_starts(ssd, pool);
     windows::job_begun(ssd, pool);
+    rotation::job_begun(ssd, pool);
     superblock::job_begun(ssd, now, pool);
 }
 
-/// The job of a pool has ended; the next of its scope has not begun.
-pub(super) fn job_ends(ssd: &mut Ssd, pool: PoolId) {
+/// A pool whose job was the next of its scope has begun none.
+pub(super) fn no_job(ssd: &mut Ssd, pool: PoolId) {
+    rotation::no_job(ssd, pool);
+}
+
+/// The job of a pool has ended; the next of its scope has not begun. `barrier`: host operations of its scope that began to wait before this serial
+/// number go first.
+pub(super) fn job_ends(ssd: &mut Ssd, pool: PoolId, barrier: Option<u64>) {
     ssd.group_of(pool).for_each(|part| advance::limit_credit(ssd, ssd.geometry().die_of_pool(part)));
+    rotation::job_ends(ssd, pool, barrier);
 }
 
 /// The job of a pool has ended, and its scope has had its turn.

@@ -2,12 +2,14 @@
 
 use crate::sched::QueueKind;
 use crate::ssd::Ssd;
+use crate::ssd::mechanisms::rotation;
 use crate::ssd::watch::waits;
 use ssdlab_base::blocked::Blocked;
 use ssdlab_base::units::{DieId, Lpn, Ns, PoolId};
 
 impl Ssd {
-    /// Whether a read of a page that comes now would wait for GC, and for how long GC remains busy there, ns. It would if a job excludes the host
+    /// Whether a read of a page that comes now would wait for GC, and for how long GC remains busy there, ns. It would if a job excludes the host, or in
+    /// its turn is about to,
     /// from the die, the plane or the block of the page, if the state of its pool stops reads, or if an operation of GC is in service on the die, or
     /// on another die of its chip where these exclude each other. `None`: it would not, or the page holds no data in flash.
     pub fn gc_ahead(&self, lpn: Lpn) -> Option<Ns> {
@@ -16,7 +18,9 @@ impl Ssd {
         let die = self.geometry().die_of_pool(pool);
         let stopped = self.gc.states.stops(pool, QueueKind::Read);
         let excluded = stopped || self.excludes_read(pool, lpn) || self.gc.excludes_plane(self.plane_of_page(page));
-        let held = excluded || matches!(waits::blocked_on(self, die), Some(Blocked::Scope | Blocked::GcOperation));
+        let held = excluded
+            || rotation::is_about_to_begin(self, pool)
+            || matches!(waits::blocked_on(self, die), Some(Blocked::Scope | Blocked::GcOperation));
         held.then(|| self.gc_remains(die))
     }
 

@@ -42,6 +42,8 @@ pub enum Planted {
     ErasesInWholePulses,
     /// Pools want as many free blocks outside the window of their drive as inside.
     IgnoresWindow,
+    /// Jobs for space begin without the turn of their pool.
+    IgnoresTurn,
     /// A drive that is too warm goes on as before.
     IgnoresHeat,
 }

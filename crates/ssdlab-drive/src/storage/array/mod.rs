@@ -6,6 +6,7 @@
 //! | `split` | a request is split into requests to drives and operations on stripes |
 //! | `rebuild` | which reads are replaced by reads of the other drives, so that they do not wait for GC |
 //! | `replacement` | a failed drive was replaced: its units are rebuilt beside the requests of the host |
+//! | `rotation` | which pool of which drive may collect, where they take turns |
 //! | `update` | what a write to a stripe with parity reads and writes |
 //! | `stripe_locks` | which update holds a stripe, and what waits for it |
 //! | `places` | where blocks can fail: writes wait for the places that drives keep for their data and parity |
@@ -21,6 +22,7 @@ mod places;
 mod planted;
 mod rebuild;
 mod replacement;
+mod rotation;
 mod shadow;
 mod split;
 mod stripe_locks;
@@ -45,6 +47,7 @@ use ssdlab_result::timeline::Origin;
 use layout::Layout;
 use rebuild::Rebuilds;
 use replacement::Replacement;
+use rotation::Rotation;
 use shadow::Shadow;
 use split::Run;
 use stripe_locks::{StripeLocks, Work};
@@ -101,6 +104,8 @@ pub struct Array<D: Store> {
     rebuilds: Option<Rebuilds>,
     /// `None`: no drive is replaced.
     replacement: Option<Box<Replacement>>,
+    /// `None`: pools collect without turns.
+    rotation: Option<Rotation>,
     /// `None`: no block can fail.
     line: Option<Box<Line>>,
     result: ArrayResult,
@@ -129,6 +134,7 @@ impl<D: Store> Array<D> {
             methods: Vec::new(),
             rebuilds: Rebuilds::new(&config.array),
             replacement: Replacement::new(&config.array, &layout),
+            rotation: Rotation::new(&config.array),
             inbox: Vec::new(),
             line: config.wear.is_on().then(|| Box::new(Line::new(config.caches_writes() && config.cache.place == CachePlace::Array))),
             result: ArrayResult { level: level.into(), drives: layout.drives, left_stripes, ..ArrayResult::default() },
@@ -152,6 +158,7 @@ impl<D: Store> Array<D> {
 
     fn recount(&self) -> Result<(), String> {
         self.locks.check(&self.layout)?;
+        self.check_turns()?;
         let mut pending: Vec<(u32, u32)> = self.requests.iter().map(|(place, _)| (place, 0)).collect();
         let mut add = |request: u32| match pending.iter_mut().find(|(place, _)| *place == request) {
             Some((_, count)) => {
@@ -296,6 +303,9 @@ impl<D: Store> Store for Array<D> {
         // A failed drive that is not replaced gets no requests and does nothing.
         self.layout.working().for_each(|drive| self.drives[drive as usize].begin());
         self.undate_all();
+        while self.pass_turns(0) {
+            self.dispatch_drives(0);
+        }
     }
 
     #[inline]
@@ -345,7 +355,7 @@ impl<D: Store> Store for Array<D> {
     /// Dispatches drives until nothing more happens at this instant: an operation may complete at once and let others begin.
     fn dispatch(&mut self, now: Ns) {
         self.dispatch_drives(now);
-        while self.line.is_some() && self.let_in(now) {
+        while self.line.is_some() && self.let_in(now) || self.pass_turns(now) {
             self.dispatch_drives(now);
         }
         self.date();
