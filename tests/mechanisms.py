@@ -105,6 +105,12 @@ MECHANISMS: dict[str, Keys] = {
         "thermal.light_w": 0.1,
         "thermal.hysteresis_c": 0.5,
     },
+    "power states": {
+        "power_states.power_mw": [0.0],
+        "power_states.entry_us": [20],
+        "power_states.exit_us": [100],
+        "power_states.idle_us": [200],
+    },
     "cost-benefit victims": {"gc.victim": "cost-benefit"},
     "trims": {"workload.trim_share": 0.05},
 }

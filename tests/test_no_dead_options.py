@@ -211,6 +211,15 @@ WARM: Mapping[str, Value] = {
 }
 """A drive of 125 degrees C at rest, 10 more for each program, within milliseconds."""
 
+SLEEPY: Mapping[str, Value] = {
+    **POWERED,
+    "power_states.power_mw": [40.0],
+    "power_states.entry_us": [20],
+    "power_states.exit_us": [50],
+    "power_states.idle_us": [100],
+}
+"""A drive with a power state that it enters between requests."""
+
 BUFFERED: Mapping[str, Value] = {**DRIVE, "device.blocks_per_plane": 32, "ftl.map_unit_bytes": 1024, "buffer.bytes": 4 * PAGE}
 """A write buffer of sixteen units."""
 
@@ -613,6 +622,10 @@ CONTEXTS: Mapping[str, Context] = {
     "thermal.heavy_w": Context((1.1, 1.2), base={**WARM, "thermal.heavy_c": 126.0}),
     "thermal.critical_c": Context((0.0, 131.0), base=WARM),
     "thermal.hysteresis_c": Context((0.1, 4.0), base={**WARM, "thermal.critical_c": 131.0}),
+    "power_states.power_mw": Context(([40.0], [0.0], [1_000.0]), base=SLEEPY),
+    "power_states.entry_us": Context(([1], [20], [300]), base=SLEEPY),
+    "power_states.exit_us": Context(([1], [50], [300]), base=SLEEPY),
+    "power_states.idle_us": Context(([0], [100], []), base=SLEEPY),
     "buffer.bytes": Context((0, 16_384, 65_536), base=DRIVE),
     "buffer.access_ns": Context((0, 1000, 5000), base=BUFFERED, trace=quarters),
     "buffer.protected": Context((True, False), base=BUFFERED, trace=quarters),
@@ -761,7 +774,7 @@ class Outcome:
 
 def fingerprint(result: ssdlab.Result) -> str:
     """The drive's behaviour, without entries that repeat the configuration and without wall-clock figures."""
-    parts = ("digest", "gc", "slack", "flash", "counters", "wear", "energy", "thermal", "lifetime")
+    parts = ("digest", "gc", "slack", "flash", "counters", "wear", "energy", "power_states", "thermal", "lifetime")
     data = {key: result.to_dict().get(key) for key in parts}
     prepared = {key: value for key, value in result["precondition"].to_dict().items() if key not in ("kind", "soft_blocks")}
     trace = result["workload"].to_dict().get("trace", {})

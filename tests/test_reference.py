@@ -111,6 +111,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     zoned = trace.with_name("zoned.csv")
     zoned.write_text("timestamp_us,op,offset_bytes,size_bytes\n0,append,0,4096\n10000,zone-reset,0,4096\n20000,R,0,4096\n")
     zones = DRIVE | {"ftl.placement": "zones", "ftl.precondition.kind": "none"}
+    sleepy = {"power_states.power_mw": [40.0], "power_states.entry_us": [20], "power_states.exit_us": [50]}
     placed = DRIVE | {"ftl.placement": "handles", "ftl.handles": 2}
     seen = ssdlab.run(scheme="slacker", set=writes | {"workload.request_kb": 16}, requests=2_000, **more).to_dict()
     seen.pop("checksum", None)  # of the file, not a figure
@@ -130,7 +131,9 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         ssdlab.run(set=writes | {"buffer.bytes": 65536, "buffer.protected": False, "workload.flush_every": 2}, requests=99).to_dict(),
         ssdlab.run(trace=tagged, set=placed, series=True).to_dict(),
         ssdlab.run(trace=zoned, set=zones).to_dict(),
-        ssdlab.run(set=writes | {"energy.idle_mw": 1_000.0, "thermal.resistance_c_per_w": 10.0}, requests=500, series=True).to_dict(),
+        ssdlab.run(
+            set=writes | {"energy.idle_mw": 1_000.0, "thermal.resistance_c_per_w": 10.0} | sleepy, requests=500, series=True
+        ).to_dict(),
         ssdlab.run(trace=tagged, set=DRIVE | {"ftl.placement": "custom"}, placement=lambda _: 0).to_dict(),
         ssdlab.run(set=writes | {"errors.retry": "in-order", "workload.read_share": 0.5}, requests=500).to_dict(),
         ssdlab.run(set=writes | {"ftl.map_cache_bytes": 65_536}, requests=1_000).to_dict(),

@@ -15,7 +15,7 @@ import ssdlab
 from conftest import DRIVE, ROOT, SMALL
 
 PARTS = ["host_queue", "die_queue", "gc", "bus_queue", "transfer", "array", "suspended", "dram", "controller", "link", "mapping", "pace"]
-PARTS += ["power", "heat", "retry", "decode"]
+PARTS += ["power", "heat", "power_state", "retry", "decode"]
 COLUMNS = {
     "index": pa.int64(),
     "kind": pa.dictionary(pa.int32(), pa.string()),

@@ -75,6 +75,7 @@ class BreakdownClass(Section):
     pace: float
     power: float
     heat: float
+    power_state: float
     retry: float
     decode: float
 
@@ -266,6 +267,7 @@ class Energy(Section):
     link_j: float
     controller_j: float
     idle_j: float
+    states_j: float
     total_j: float
     source: str
     gc_array_j: float
@@ -442,6 +444,13 @@ class PowerCut(Section):
     lost_writes: int
     lost_bytes: int
 
+class PowerStates(Section):
+    wakes: int
+    background_wakes: int
+    changing: int
+    changing_ns: int
+    states: list[dict[str, float | int]]
+
 class Precondition(Section):
     kind: str
     pages_mapped: int
@@ -492,6 +501,7 @@ class RunStatistics(Section):
     interface: Interface
     energy: Energy
     thermal: Thermal
+    power_states: PowerStates
     wear: Wear
     ages: Ages
     slc: Slc

@@ -45,6 +45,8 @@ pub enum Part {
     Power,
     /// Waiting since the drive is too warm (`thermal`).
     Heat,
+    /// Waiting for the drive to leave a power state (`power_states`).
+    PowerState,
     /// Steps of a read that failed, so that it was repeated: array, transfer, decoding, and waits for the bus between them
     /// (`errors.retry`).
     Retry,
@@ -54,7 +56,7 @@ pub enum Part {
 
 impl Part {
     /// Number of parts.
-    pub const COUNT: usize = 16;
+    pub const COUNT: usize = 17;
     /// Names of the parts in results, in order.
     pub const NAMES: [&'static str; Part::COUNT] = [
         "host_queue",
@@ -71,6 +73,7 @@ impl Part {
         "pace",
         "power",
         "heat",
+        "power_state",
         "retry",
         "decode",
     ];
@@ -118,6 +121,8 @@ reasons! {
     /// The drive is too warm (`thermal`): throttled, operations on other dies draw the power that is needed or wait for it longer; or it is at its
     /// critical temperature.
     Heat = "heat" in Heat,
+    /// The drive enters a power state, is in it or leaves it (`power_states`).
+    PowerState = "power_state" in PowerState,
     /// The queue of the chip is full (`scheduler.read_queue`, `scheduler.write_queue`), or an earlier request waits for a place in it.
     QueueFull = "queue_full" in HostQueue,
     /// Dynamic allocation: no chip has room for the data, or an earlier request waits for room.
@@ -156,7 +161,7 @@ reasons! {
 
 impl Blocked {
     /// Number of reasons that a die, plane or chip can cause; they come first.
-    pub const OF_DIES: usize = Blocked::Heat as usize + 1;
+    pub const OF_DIES: usize = Blocked::PowerState as usize + 1;
     /// Number of reasons for which a request waits inside a drive or an array; they come first.
     const INSIDE: usize = Blocked::Paused as usize + 1;
 

@@ -23,6 +23,8 @@ pub enum Event {
     Window,
     /// A sample of the temperature is due (`thermal`).
     Heat,
+    /// The drive may have to enter or leave a power state, or has done so (`power_states`).
+    PowerState,
 }
 
 /// What begins once no request has been outstanding for some time.
@@ -35,7 +37,8 @@ pub enum IdleWork {
 }
 
 /// Bits of the payload in a key: an index above a kind, which is 0 for slots (the most frequent), 01 for buses, 11 for idle time in which GC
-/// begins (index 0), decoded data (index 1), idle time in which folding begins (index 2), windows (index 3) and samples of the temperature (index 4).
+/// begins (index 0), decoded data (index 1), idle time in which folding begins (index 2), windows (index 3), samples of the
+/// temperature (index 4) and power states (index 5).
 const PAYLOAD_BITS: u32 = 24;
 
 /// Events by time; among equal times by the serial number of their operation.
@@ -57,6 +60,7 @@ impl EventQueue {
             Event::Idle(IdleWork::Folding) => 0b1011,
             Event::Window => 0b1111,
             Event::Heat => 0b1_0011,
+            Event::PowerState => 0b1_0111,
         };
         assert!(payload < 1 << PAYLOAD_BITS && serial < 1 << (64 - PAYLOAD_BITS));
         self.heap.push(Reverse(u128::from(time) << 64 | u128::from(serial) << PAYLOAD_BITS | u128::from(payload)));
@@ -82,6 +86,7 @@ impl EventQueue {
             0b11 if payload == 0b111 => Event::Decoded,
             0b11 if payload == 0b1111 => Event::Window,
             0b11 if payload == 0b1_0011 => Event::Heat,
+            0b11 if payload == 0b1_0111 => Event::PowerState,
             0b11 => Event::Idle(IdleWork::Folding),
             _ => Event::Slot(payload >> 1),
         };

@@ -2,7 +2,7 @@
 //!
 //! All sums are integers of femtojoules, so that the parts of a run add up exactly: 1 uW in 1 ns is 1 fJ.
 
-use crate::config::{Config, Energy, PowerSource};
+use crate::config::{Config, Energy, POWER_STATES_MAX, PowerSource};
 use ssdlab_base::units::Ns;
 
 /// Array times of a drive or of several, each plane by itself, ns.
@@ -27,6 +27,8 @@ pub struct EnergyRates {
     link_fj_per_byte: u64,
     command_fj: u64,
     idle_uw: u64,
+    /// In each power state, in place of `idle_uw`.
+    state_uw: [u64; POWER_STATES_MAX],
     /// Where the powers are from.
     pub source: PowerSource,
     /// Time of a byte on a channel; 0: transfers take no time, and no byte counts.
@@ -40,6 +42,8 @@ impl EnergyRates {
             config.energy;
         let thousand = |value: f64| (value * 1e3).round() as u64;
         let fj_per_byte = |pj_per_bit: f64| (pj_per_bit * 8e3).round() as u64;
+        let mut state_uw = [0; POWER_STATES_MAX];
+        state_uw.iter_mut().zip(config.power_states.states()).for_each(|(uw, state)| *uw = state.power_uw);
         config.energy.is_on().then(|| EnergyRates {
             read_uw: thousand(read_mw),
             program_uw: thousand(program_mw),
@@ -49,6 +53,7 @@ impl EnergyRates {
             link_fj_per_byte: fj_per_byte(link_pj_per_bit),
             command_fj: (command_nj * 1e6).round() as u64,
             idle_uw: thousand(idle_mw),
+            state_uw,
             source,
             bus_ps_per_byte: config.device.transfer_ps_per_byte,
         })
@@ -68,6 +73,8 @@ pub struct Drawn {
     pub link_bytes: u64,
     /// Time, summed over drives, ns.
     pub on_ns: u128,
+    /// Time in each power state, which is part of `on_ns`.
+    pub state_ns: [u128; POWER_STATES_MAX],
 }
 
 impl Drawn {
@@ -92,6 +99,7 @@ impl Drawn {
             commands: sum(self.commands, other.commands),
             link_bytes: sum(self.link_bytes, other.link_bytes),
             on_ns: long(self.on_ns, other.on_ns),
+            state_ns: std::array::from_fn(|state| long(self.state_ns[state], other.state_ns[state])),
         }
     }
 }
@@ -113,8 +121,10 @@ pub struct EnergyParts {
     pub link: u128,
     /// The controller, for commands.
     pub controller: u128,
-    /// What is drawn at any time.
+    /// What is drawn at any time outside of power states.
     pub idle: u128,
+    /// What is drawn in power states.
+    pub states: u128,
 }
 
 impl EnergyRates {
@@ -131,8 +141,14 @@ impl EnergyRates {
             dram: of(self.dram_fj_per_byte, on_channels + u128::from(drawn.link_bytes)),
             link: of(self.link_fj_per_byte, drawn.link_bytes.into()),
             controller: of(self.command_fj, drawn.commands.into()),
-            idle: of(self.idle_uw, drawn.on_ns),
+            idle: of(self.idle_uw, drawn.on_ns - drawn.state_ns.iter().sum::<u128>()),
+            states: self.of_states(drawn).into_iter().sum(),
         }
+    }
+
+    /// What was drawn in each power state, fJ.
+    pub fn of_states(&self, drawn: &Drawn) -> [u128; POWER_STATES_MAX] {
+        std::array::from_fn(|state| u128::from(self.state_uw[state]) * drawn.state_ns[state])
     }
 
     /// All that was drawn, fJ.
@@ -144,7 +160,7 @@ impl EnergyRates {
 impl EnergyParts {
     /// What all parts took.
     pub fn total(&self) -> u128 {
-        let EnergyParts { read, program, erase, bus, dram, link, controller, idle } = *self;
-        [read, program, erase, bus, dram, link, controller, idle].into_iter().sum()
+        let EnergyParts { read, program, erase, bus, dram, link, controller, idle, states } = *self;
+        [read, program, erase, bus, dram, link, controller, idle, states].into_iter().sum()
     }
 }

@@ -7,6 +7,7 @@ pub mod config;
 pub mod energy;
 pub mod geometry;
 pub mod memory;
+pub mod power_states;
 pub mod remark;
 pub mod scale;
 pub mod thermal;

@@ -42,6 +42,7 @@ mod perfetto;
 mod placement;
 mod planes;
 mod power;
+mod power_states;
 mod preemption;
 mod queue_order;
 mod read_commands;

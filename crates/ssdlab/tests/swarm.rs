@@ -8,8 +8,8 @@ use crate::common::cases::{Cases, Failure, Tally, add, is_full};
 use crate::common::watch::Watch;
 use crate::common::{
     ageing, fair, heat, leftovers, mapping_cache, mapping_units, namespaces, one_shot_programs, pacing, parity, partial_reads, placement,
-    plane_programs, random_buffer, random_cache, random_config, random_host, random_queues, random_requests, slc, superblocks, suspension,
-    two_thresholds, wear, zones,
+    plane_programs, power_states, random_buffer, random_cache, random_config, random_host, random_queues, random_requests, slc,
+    superblocks, suspension, two_thresholds, wear, zones,
 };
 use ssdlab::cause::Cause;
 use ssdlab::config::{Config, Leftover, Padding, PoolScope, SlcFull, UnmappedRead};
@@ -292,6 +292,7 @@ pub fn drawn(case: u64) -> (Config, Vec<Request>) {
     namespaces(&mut Rng::new(case, "namespaces"), &mut config);
     fair(&mut Rng::new(case, "fair"), &mut config);
     heat(&mut Rng::new(case, "heat"), &mut config);
+    power_states(&mut Rng::new(case, "power states"), &mut config);
     (config, requests)
 }
 
@@ -402,7 +403,12 @@ fn fired(result: RunResult) -> Tally {
         Writer::Moves => [host, moves + stream.valid_units, opened + stream.blocks_opened, valid],
     });
     let placed = ["placed_host_units", "placed_valid_of_moves", "placed_blocks_of_moves", "placed_valid_of_host"].into_iter().zip(placed);
-    let named = more.into_iter().chain(cache.into_iter().flatten()).chain(interface.into_iter().flatten());
+    let states = result.power_states.map(|states| {
+        let entries: u64 = states.states.iter().map(|state| state.entries).sum();
+        [("power_state_entries", entries), ("power_state_wakes", states.wakes), ("background_wakes", states.background_wakes)]
+    });
+    let named =
+        more.into_iter().chain(states.into_iter().flatten()).chain(cache.into_iter().flatten()).chain(interface.into_iter().flatten());
     let named = named.chain(buffer.into_iter().flatten()).chain(mapping.into_iter().flatten());
     result.counters.into_iter().chain(named.chain(placed).map(|(name, count)| (name.to_string(), count))).collect()
 }

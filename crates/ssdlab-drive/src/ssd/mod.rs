@@ -49,6 +49,7 @@ use ssdlab_keys::geometry::Geometry;
 
 pub use mechanisms::burst::RoundPhase;
 pub use mechanisms::estimates::Estimate;
+pub use mechanisms::power_states::Commands;
 pub use ssdlab_result::stats::Counters;
 #[doc(hidden)]
 pub use watch::planted::Planted;
@@ -60,6 +61,7 @@ use mechanisms::heat::Heat;
 use mechanisms::merge::Merging;
 use mechanisms::order::{self, OwnOrder};
 use mechanisms::power::Power;
+use mechanisms::power_states::PowerStates;
 use mechanisms::rotation::Rotation;
 use mechanisms::slc::Slc;
 use mechanisms::wear::Wear;
@@ -90,6 +92,8 @@ pub struct Ssd {
     power: Option<Box<Power>>,
     /// The temperature of the drive; `None` without one (`thermal`).
     heat: Option<Box<Heat>>,
+    /// Power states while the drive is idle; `None` without any (`power_states`).
+    power_states: Option<Box<PowerStates>>,
     /// Steps and data of reads that age; `None` if reads have no errors (`errors.retry`).
     ages: Option<Box<Ages>>,
     /// The cache of blocks in SLC mode; `None` without one (`slc`).
@@ -156,6 +160,7 @@ impl Ssd {
             pace: pace::of(config, geometry),
             power: Power::new(config, geometry.dies),
             heat: Heat::new(config),
+            power_states: PowerStates::new(config),
             ages,
             slc: Slc::new(config),
             wear: Wear::new(config, &ftl, seed),

@@ -6,7 +6,7 @@
 //!
 //! Each completion is noted as it happens; [`Ssd::drain_completions`] fetches them.
 
-use super::mechanisms::{self, ages, heat, idle, merge, pace, pause, power, slc, wear, windows};
+use super::mechanisms::{self, ages, heat, idle, merge, pace, pause, power, power_states, slc, wear, windows};
 use super::watch::{verify, waits};
 use super::{Drained, Ssd};
 use crate::event::Event;
@@ -61,6 +61,7 @@ impl Ssd {
                 (_, Event::Decoded) => ages::decoded(self, now),
                 (_, Event::Window) => windows::change(self, now),
                 (_, Event::Heat) => heat::look(self, now),
+                (_, Event::PowerState) => power_states::event(self, now),
             }
         }
     }
@@ -120,6 +121,10 @@ impl Ssd {
         ages::look_for_due(self, now);
         slc::look(self, now);
         wear::look(self, now);
+        if power_states::hold(self) {
+            self.dispatched_at = Some(now);
+            return;
+        }
         loop {
             while let Some(channel) = self.ready.next_channel() {
                 self.grant_bus(now, channel);

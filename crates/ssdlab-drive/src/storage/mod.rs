@@ -114,15 +114,15 @@ impl Storage {
         let mut drives = ssds.map(|ssd| Buffer::new(config, MappingCache::new(config, ssd)));
         let cache = config.cache.is_on().then_some(config.cache.place);
         let queues = config.workload.queues_of_flows(config.host.queues);
-        let plain = |drive| Interface::new(&config.host, queues.clone(), drive);
-        let cached = |drive| Interface::new(&config.host, queues.clone(), Front::new(config, drive));
+        let plain = |drive| Interface::new(config, queues.clone(), drive);
+        let cached = |drive| Interface::new(config, queues.clone(), Front::new(config, drive));
         if config.array.level == ArrayLevel::None {
             let drive = drives.next().expect("there is a drive");
             return match cache {
                 None if config.has_zones() => {
                     let zones = Zones::new(config, drive);
                     let zone_bytes = zones.zone_bytes();
-                    let zoned = Interface::new(&config.host, queues.clone(), zones).with_zones(zone_bytes);
+                    let zoned = Interface::new(config, queues.clone(), zones).with_zones(zone_bytes);
                     if config.has_log() { Storage::Logged(Box::new(Log::new(config, zoned))) } else { Storage::Zoned(Box::new(zoned)) }
                 }
                 None => Storage::Drive(Box::new(plain(drive))),

@@ -21,6 +21,7 @@ mod names;
 mod namespaces;
 mod node;
 mod overrides;
+mod power_states;
 pub mod presets;
 pub mod reference;
 pub mod schema;
@@ -51,6 +52,7 @@ pub use idle::{IdleKey, idle_by_hand};
 pub use layers::Layers;
 pub use mode::{MODES, Mode, ModeFacts, WHOLE};
 pub use namespaces::{Exported, NamespaceLayout};
+pub use power_states::{POWER_STATES_MAX, PowerState, PowerStates};
 pub use slc::{Slc, SlcFull, SlcShape};
 pub use storage::{Array, ArrayLevel, Cache, CacheGroup, CachePlace, CachePolicy, Padding, RebuildReads, Rotation};
 pub use streams::{CLASSES_MAX, GROUPS_MAX, HANDLES_MAX, HORIZON, STREAMS_MAX, Stream, Streams, foretold_writes, oracle_bytes};
@@ -94,6 +96,8 @@ pub struct Config {
     pub host: Host,
     /// Energy of the parts of a drive.
     pub energy: Energy,
+    /// Power states of an idle drive.
+    pub power_states: PowerStates,
     /// Temperature of a drive, and throttling by it.
     pub thermal: Thermal,
     /// An array of drives.

@@ -129,7 +129,7 @@ mod tests {
             ),
             (
                 "xyzzy.plugh",
-                "xyzzy.plugh: unknown key; the sections are device, ftl, errors, slc, wear, zones, gc, scheduler, cache, buffer, host, energy, thermal, array, workload",
+                "xyzzy.plugh: unknown key; the sections are device, ftl, errors, slc, wear, zones, gc, scheduler, cache, buffer, host, energy, power_states, thermal, array, workload",
             ),
             ("cache.polcy", "cache.polcy: unknown key; did you mean cache.policy?"),
         ];

@@ -60,7 +60,7 @@ impl Kind {
         let in_section = |sections: &[&str]| sections.contains(&key.split('.').next().unwrap_or(key));
         match self {
             Kind::Device => {
-                in_section(&["device", "ftl", "slc", "errors", "wear", "zones", "buffer", "host", "energy", "thermal"])
+                in_section(&["device", "ftl", "slc", "errors", "wear", "zones", "buffer", "host", "energy", "power_states", "thermal"])
                     || BY_DEVICE.contains(&key)
                     || BY_EITHER.contains(&key)
             }
@@ -73,7 +73,7 @@ impl Kind {
     pub fn scope(self) -> &'static str {
         match self {
             Kind::Device => {
-                "device, ftl, slc, errors, wear, zones, buffer, host, energy, thermal, gc.trigger, gc.turns, gc.victim, gc.choices, gc.soft, gc.invalid_share, gc.pace_window and \
+                "device, ftl, slc, errors, wear, zones, buffer, host, energy, power_states, thermal, gc.trigger, gc.turns, gc.victim, gc.choices, gc.soft, gc.invalid_share, gc.pace_window and \
                  scheduler.suspend"
             }
             Kind::Scheme => "gc (but not soft and invalid_share), scheduler, cache and ftl.allocation",

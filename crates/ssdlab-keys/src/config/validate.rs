@@ -111,6 +111,7 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     pace(config, messages);
     power(config, messages);
     super::thermal::check(config, messages);
+    super::power_states::check(config, messages);
     buffer(config, messages);
     cache(config, messages);
     array(config, messages);

@@ -15,7 +15,8 @@ use ssdlab_base::request::RequestKind;
 use ssdlab_base::units::Ns;
 
 /// Shares of a command on its way into the drive, in order.
-const IN: [Share; 8] = [
+const IN: [Share; 9] = [
+    Share::Wait(Blocked::PowerState),
     Share::Wait(Blocked::Quota),
     Share::Wait(Blocked::Slot),
     Share::Wait(Blocked::Queue),

@@ -69,6 +69,7 @@ impl Class {
             pace: mean(Part::Pace),
             power: mean(Part::Power),
             heat: mean(Part::Heat),
+            power_state: mean(Part::PowerState),
             retry: mean(Part::Retry),
             decode: mean(Part::Decode),
         })

@@ -21,6 +21,7 @@ use super::streams::Streams;
 use super::wear::{EraseWear, Rating, WearStats};
 use ssdlab_base::units::Ns;
 use ssdlab_keys::energy::{Drawn, EnergyRates};
+use ssdlab_keys::power_states::PowerStateStats;
 use ssdlab_keys::thermal::ThermalStats;
 
 /// Configuration, preparation and duration of a run.
@@ -137,6 +138,8 @@ pub struct DeviceStats {
     pub energy: Option<(EnergyRates, Drawn)>,
     /// Temperatures; `None` without any.
     pub thermal: Option<ThermalStats>,
+    /// Power states; `None` without any.
+    pub power_states: Option<PowerStateStats>,
     /// Counters of further mechanisms, by name.
     pub counters: BTreeMap<String, u64>,
     /// Statistics of the array; `None` for a single drive.
@@ -185,6 +188,7 @@ impl DeviceStats {
             slack: self.slack.joined(other.slack),
             energy: self.energy.zip(other.energy).map(|((rates, drawn), (_, other))| (rates, drawn.joined(other))),
             thermal: self.thermal.into_iter().chain(other.thermal).reduce(ThermalStats::joined),
+            power_states: self.power_states.into_iter().chain(other.power_states).reduce(PowerStateStats::joined),
             ages: self.ages.into_iter().chain(other.ages).reduce(|one, other| one.joined(&other)),
             slc: self.slc.into_iter().chain(other.slc).reduce(SlcStats::joined),
             wear: self.wear.into_iter().chain(other.wear).reduce(WearStats::joined),
@@ -233,6 +237,7 @@ impl DeviceStats {
             streams: self.streams.since(&before.streams),
             energy: self.energy.zip(before.energy).map(|((rates, drawn), (_, before))| (rates, drawn.since(before))),
             thermal: self.thermal.zip(before.thermal.as_ref()).map(|(now, then)| now.since(then)),
+            power_states: self.power_states.zip(before.power_states.as_ref()).map(|(now, then)| now.since(then)),
             ages: self.ages.zip(before.ages.as_ref()).map(|(now, then)| now.since(then)),
             array: self.array.zip(before.array.as_ref()).map(|(now, then)| now.since(then)),
             ..self

@@ -9,7 +9,7 @@ use ssdlab_keys::config::PowerSource;
 use ssdlab_keys::energy::{ArrayTimes, Drawn, EnergyRates};
 
 /// Femtojoules in a joule.
-const FJ_PER_J: f64 = 1e15;
+pub(super) const FJ_PER_J: f64 = 1e15;
 
 /// Energy of all drives in the measured part of the run, by part. The parts add up to `total_j`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -35,9 +35,12 @@ pub struct EnergyResult {
     /// Energy of the controller for commands of the host (`energy.command_nj`).
     #[schemars(extend("unit" = "J"))]
     pub controller_j: f64,
-    /// Energy that drives draw at any time (`energy.idle_mw`).
+    /// Energy that drives draw at any time outside of power states (`energy.idle_mw`).
     #[schemars(extend("unit" = "J"))]
     pub idle_j: f64,
+    /// Energy that drives draw in power states (`power_states.power_mw`), in place of that.
+    #[schemars(extend("unit" = "J"))]
+    pub states_j: f64,
     /// Energy of all parts.
     #[schemars(extend("unit" = "J"))]
     pub total_j: f64,
@@ -77,6 +80,7 @@ impl EnergyResult {
             link_j: joules(parts.link),
             controller_j: joules(parts.controller),
             idle_j: joules(parts.idle),
+            states_j: joules(parts.states),
             total_j: joules(total),
             source: rates.source,
             gc_array_j: joules(rates.total_fj(&of_gc)),
@@ -115,6 +119,7 @@ mod tests {
             commands: 3,
             link_bytes: 4_096,
             on_ns: 10_000,
+            ..Drawn::default()
         };
         let result = EnergyResult::new(&rates, &drawn, 10_000, 4_096);
         let pj = |joules: f64| (joules * 1e15).round() / 1e3;

@@ -393,7 +393,7 @@ mod tests {
         let path = folder.path().join("requests.parquet");
         Recorder::new(Some(&path), Vec::new()).unwrap().finish().unwrap();
         let file = open(&path).metadata().file_metadata().clone();
-        assert_eq!((file.num_rows(), file.schema_descr().num_columns()), (0, 25));
+        assert_eq!((file.num_rows(), file.schema_descr().num_columns()), (0, 26));
     }
 
     #[cfg(target_os = "linux")]

@@ -22,6 +22,7 @@ use super::gc::GcResult;
 use super::interface::InterfaceResult;
 use super::late::LateResult;
 use super::mapping::{MappingResult, MappingStats};
+use super::power_states::PowerStatesResult;
 use super::preparation::PreconditionReport;
 use super::recorder::Recorded;
 use super::series::{Histograms, SeriesResult};
@@ -131,6 +132,9 @@ pub struct RunResult {
     /// Temperature of the drives, and throttling by it. Absent without one (`thermal`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thermal: Option<ThermalResult>,
+    /// Power states of the drives. Absent without any (`power_states`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power_states: Option<PowerStatesResult>,
     /// Erases of each block since it was new, preconditioning included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<Wear>,
@@ -411,6 +415,10 @@ pub struct Breakdown {
     #[serde(default)]
     #[schemars(extend("unit" = "ns"))]
     pub heat: f64,
+    /// Wait for the drive to enter and leave a power state (`power_states`).
+    #[serde(default)]
+    #[schemars(extend("unit" = "ns"))]
+    pub power_state: f64,
     /// Steps of reads that failed, so that the read was repeated: array, transfer, decoding, and waits for the bus between them
     /// (`errors.retry`).
     #[serde(default)]
@@ -485,6 +493,7 @@ impl RunResult {
         let measured_ns = run.simulated_ns - run.warm_up.map_or(0, |warm_up| warm_up.ns);
         let Recorded { all: requests, host_bytes, one_percent_bytes, flows, digest } = recorded;
         let bytes_written = BytesWritten::of(host_bytes, &device);
+        let power_states = device.power_states.map(|stats| PowerStatesResult::new(&stats, device.energy.as_ref()));
         let energy = device.energy.map(|(rates, drawn)| EnergyResult::new(&rates, &drawn, measured_ns, requests.bytes()));
         let speed = (requests.requests.total() + requests.left_out) as f64 / run.wall_s;
         RunResult {
@@ -514,6 +523,7 @@ impl RunResult {
             mapping: device.mapping.map(MappingStats::result),
             interface: device.interface.map(|interface| interface.result(measured_ns)),
             energy,
+            power_states,
             thermal: device.thermal.map(|stats| ThermalResult::new(&stats, measured_ns)),
             wear: Wear::of(erase_counts),
             ages: device.ages.as_ref().map(AgeStats::result),

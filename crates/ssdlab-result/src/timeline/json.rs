@@ -511,6 +511,7 @@ fn write_level(out: &mut impl Write, levels: &Levels, Value { at, of, value }: V
         Level::Fewest { drive } => (of_drive(drive), "fewest free blocks".to_string(), "of a pool"),
         Level::Temperature { drive } => (of_drive(drive), "temperature".to_string(), "degrees C"),
         Level::Throttling { drive } => (of_drive(drive), "throttling".to_string(), "level"),
+        Level::PowerState { drive } => (of_drive(drive), "power state".to_string(), "state"),
     };
     write!(out, "{{\"name\":\"{name}\",\"ph\":\"C\",\"pid\":{pid},\"tid\":{tid},\"ts\":{},\"args\":{{\"{what}\":{value}}}}}", Us(at))
 }

@@ -51,6 +51,11 @@ pub enum Level {
         /// The drive, from 0.
         drive: u32,
     },
+    /// Power state of a drive, from 1 on; 0 while it is operational, or enters or leaves one.
+    PowerState {
+        /// The drive, from 0.
+        drive: u32,
+    },
 }
 
 /// The value of a level from a time on.

@@ -206,6 +206,7 @@ pub(super) fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         slack: *ssd.slack_stats(),
         energy: ssd.energy_rates().map(|rates| (rates, ssd.drawn(end))),
         thermal: ssd.thermal_stats(end),
+        power_states: ssd.power_state_stats(end),
         ages: ssd.age_stats(end),
         slc: ssd.slc_stats(),
         wear: ssd.wear_stats(),

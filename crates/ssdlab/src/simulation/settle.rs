@@ -15,7 +15,7 @@ use ssdlab_base::units::PoolId;
 use ssdlab_drive::ftl::Ftl;
 use ssdlab_drive::precondition;
 use ssdlab_drive::storage::drive_seed;
-use ssdlab_keys::config::{Config, Exported, PreconditionKind, Wear};
+use ssdlab_keys::config::{Config, Exported, PowerStates, PreconditionKind, Wear};
 use ssdlab_result::settled::Verdict;
 use ssdlab_result::stats::PreconditionReport;
 use ssdlab_trace::workload::{Flows, RequestSource};
@@ -119,7 +119,7 @@ fn of_preparation(error: Error, key: &str, remedy: &str) -> Error {
 
 /// The plan of a simulation of which only the drives are kept: without warm-up, series and files.
 fn quiet(plan: &Plan) -> Plan {
-    let mut config = Config { wear: Wear::default(), ..plan.config.clone() };
+    let mut config = Config { wear: Wear::default(), power_states: PowerStates::default(), ..plan.config.clone() };
     // A failed drive is replaced when the run begins.
     (config.array.rebuild_stripes, config.array.rebuild_bytes_per_us) = (0, 0.0);
     Plan {

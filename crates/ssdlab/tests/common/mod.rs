@@ -180,6 +180,19 @@ pub fn heat(rng: &mut Rng, config: &mut Config) {
     };
 }
 
+/// A quarter of the drives have up to three power states, with latencies like those of their operations.
+pub fn power_states(rng: &mut Rng, config: &mut Config) {
+    if rng.chance(0.75) {
+        return;
+    }
+    let states = 1 + rng.below(3) as usize;
+    let mut list = |most: &[u64]| (0..states).map(|state| 1 + rng.below(most[state])).collect::<Vec<u64>>();
+    let (entry_us, exit_us) = (list(&[200, 400, 2_000]), list(&[400, 1_000, 5_000]));
+    let idle_us = list(&[300, 1_000, 5_000]);
+    let power_mw = [60.0, 25.0, 5.0].iter().map(|share| share * config.energy.idle_mw / 100.0).take(states).collect();
+    config.power_states = PowerStates { power_mw, entry_us, exit_us, idle_us };
+}
+
 /// In half of the drives units of a job that fill no program wait for the next, some with room for that.
 pub fn leftovers(rng: &mut Rng, config: &mut Config) {
     if config.units_per_program() == 1 || rng.chance(0.5) {

@@ -30,6 +30,7 @@ REASONS = {
     "pace": "waiting for collection to free room (gc.pace), the rate of writes (host.write_bytes_per_us) or a quota (host.quota_iops)",
     "power": "waiting for power (energy.cap_w)",
     "heat": "waiting since the drive was too warm (thermal)",
+    "power_state": "waiting for the drive to leave a power state (power_states)",
     "retry": "steps of reads that failed",
     "decode": "decoding",
 }
@@ -133,6 +134,10 @@ BEHIND: dict[str, tuple[Counter, ...]] = {
         Counter("thermal.light_count", "throttled lightly {} times"),
         Counter("thermal.heavy_count", "throttled heavily {} times"),
         Counter("thermal.stop_count", "stopped {} times"),
+    ),
+    "power_state": (
+        Counter("power_states.wakes", "{} commands woke a drive"),
+        Counter("power_states.background_wakes", "{} wakes by a drive's own work"),
     ),
     "pace": (
         Counter("counters.paced_writes", "{} writes waited for credit"),

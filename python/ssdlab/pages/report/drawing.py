@@ -52,6 +52,7 @@ PART_COLOURS: Mapping[str, str] = {
     "pace": "#661100",
     "power": "#EE7733",
     "heat": "#CC3311",
+    "power_state": "#556688",
     "retry": "#0077BB",
     "decode": "#009988",
 }
@@ -59,6 +60,7 @@ OTHER_PART = "#5D7385"
 """Colour of a part that is not in `PART_COLOURS`."""
 ENERGY_COLOURS: Mapping[str, str] = {
     "idle": "#BBBBBB",
+    "states": "#556688",
     "controller": "#332288",
     "link": "#882255",
     "dram": "#DDCC77",
@@ -83,6 +85,7 @@ DARK_SHADES: Mapping[str, str] = {
     "#117733": "#4FB873",
     "#EE7733": "#EE7733",
     "#CC3311": "#F2604A",
+    "#556688": "#93A5CC",
     "#0077BB": "#4FA8DC",
     "#009988": "#33BBA9",
     "#5D7385": "#8FA6B8",

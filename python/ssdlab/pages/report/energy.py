@@ -10,6 +10,7 @@ __all__ = ["energy"]
 
 PARTS = {
     "idle": "at any time",
+    "states": "in power states",
     "controller": "controller",
     "link": "link to the host",
     "dram": "controller's memory",

@@ -46,6 +46,7 @@ PARTS = {
     "pace": "paced",
     "power": "waiting for power",
     "heat": "too warm",
+    "power_state": "leaving a power state",
     "retry": "failed steps of reads",
     "decode": "decoding",
 }

@@ -124,6 +124,9 @@ OTHERS: Mapping[str, tuple[Place, ...]] = {
         Place("throttled heavily", "thermal.heavy_ns", "ns", "low"),
         Place("stopped by heat", "thermal.stopped_ns", "ns", "low"),
         Place("operations that waited for the drive to cool", "counters.heat_waits", "count", "low"),
+        Place("energy in power states, J", "energy.states_j", "ratio"),
+        Place("commands that woke a drive", "power_states.wakes", "count", "low"),
+        Place("wakes by a drive's own work", "power_states.background_wakes", "count", "low"),
     ),
     "Retries": (
         Place("retries of a flash read, mean", "ages.retries_mean", "ratio", "low"),

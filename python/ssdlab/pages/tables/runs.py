@@ -76,6 +76,7 @@ def run_tables(result: RunData, title: str = "") -> list[RenderableType]:
         *_cache(result),
         *_buffer(result),
         *_energy(result),
+        *_power_states(result),
         *_streams(result),
         *_mapping(result),
         *_ages(result),
@@ -355,6 +356,21 @@ def _temperature(result: RunData) -> list[RenderableType]:
     parts += [f"{name} {duration(thermal[key])}" for key, name in names.items() if thermal[key]]
     together = ", times summed over drives" if result.get("array") and len(parts) > 1 else ""
     return [Text(f"Temperature: {', '.join(parts)}{together}")]
+
+
+def _power_states(result: RunData) -> list[RenderableType]:
+    """How long drives were in power states, and how often they were woken; nothing without any."""
+    states = result.get("power_states")
+    if not states:
+        return []
+    array = result["config"]["array"]
+    drives = array["drives"] if array["level"] != "none" else 1
+    time = drives * (result["simulated_ns"] - result.get("warm_up", {}).get("ns", 0))
+    parts = [f"{share(state['in_ns'] / time)} of the time in {number}" for number, state in enumerate(states["states"], 1)] if time else []
+    parts.append(f"woken {states['wakes']:,} times by commands")
+    if states["background_wakes"]:
+        parts.append(f"{states['background_wakes']:,} times by work of the drive")
+    return [Text(f"Power states: {', '.join(parts)}")]
 
 
 def _streams(result: RunData) -> list[RenderableType]:

@@ -16,6 +16,7 @@ WAITS = {
     "register": "for the page register or open block of a suspended operation",
     "power": "for power that other dies draw (energy.cap_w)",
     "heat": "because the drive was too warm (thermal)",
+    "power_state": "for the drive to leave a power state (power_states)",
     "queue_full": "for a place in the queue of its chip",
     "no_room": "for a chip with room",
     "stripe_lock": "for an earlier update of the same stripe",

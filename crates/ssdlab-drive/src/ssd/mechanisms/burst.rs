@@ -12,7 +12,8 @@ use crate::sched::{QueueKind, linked};
 use crate::ssd::Ssd;
 use crate::ssd::candidates::Limits;
 use crate::ssd::mechanisms::{
-    advance, ages, estimates, heat, idle, merge, order, pace, pause, planes, power, rotation, slc, superblock, units, wear, windows, zones,
+    advance, ages, estimates, heat, idle, merge, order, pace, pause, planes, power, power_states, rotation, slc, superblock, units, wear,
+    windows, zones,
 };
 use serde_json::Value;
 use ssdlab_base::units::{BlockId, DieId, Ns, PoolId, Ppn, SlotId, TxnId};
@@ -34,6 +35,7 @@ const RULES: &[BurstRule] = &[
     pause::BURSTS,
     planes::BURSTS,
     power::BURSTS,
+    power_states::BURSTS,
     rotation::BURSTS,
     slc::BURSTS,
     superblock::BURSTS,

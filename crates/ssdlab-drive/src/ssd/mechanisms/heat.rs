@@ -10,7 +10,7 @@ use crate::ssd::mechanisms::power;
 use crate::ssd::{Planted, Ssd};
 use ssdlab_base::units::Ns;
 use ssdlab_keys::config::Config;
-use ssdlab_keys::energy::Drawn;
+use ssdlab_keys::energy::{Drawn, EnergyParts};
 use ssdlab_keys::thermal::{Body, ThermalRates, ThermalStats};
 
 /// Bursts: a sample of the temperature counts the energy of each move.
@@ -22,6 +22,8 @@ pub(in crate::ssd) struct Heat {
     body: Body,
     /// What the drive has drawn until the body's time, fJ.
     counted_fj: u128,
+    /// What it has drawn until then beside its idle power and that in power states, fJ.
+    worked_fj: u128,
     /// Commands of the host, and the bytes that they read or write.
     commands: u64,
     link_bytes: u64,
@@ -33,7 +35,7 @@ impl Heat {
     /// The temperature of a drive at the start of a run; `None` without one.
     pub(in crate::ssd) fn new(config: &Config) -> Option<Box<Heat>> {
         let body = Body::new(ThermalRates::new(config)?);
-        Some(Box::new(Heat { body, counted_fj: 0, commands: 0, link_bytes: 0, awake: false }))
+        Some(Box::new(Heat { body, counted_fj: 0, worked_fj: 0, commands: 0, link_bytes: 0, awake: false }))
     }
 
     /// The level of the temperature: 0 free, 1 light, 2 heavy, 3 stopped.
@@ -41,19 +43,20 @@ impl Heat {
         self.body.level()
     }
 
-    /// Goes on to `now`. Returns true if the drive has drawn more than its idle power since.
+    /// Goes on to `now`. Returns true if the drive has drawn more than its power at rest since.
     fn advance(&mut self, ssd: &Ssd, now: Ns) -> bool {
-        let (total, ns) = (self.drawn(ssd, now), now - self.body.at());
-        let drawn = total - self.counted_fj;
-        self.counted_fj = total;
-        self.body.advance(now, drawn);
-        drawn > ssd.rules.energy.map_or(0, |rates| rates.total_fj(&Drawn { on_ns: ns.into(), ..Drawn::default() }))
+        let parts = self.drawn(ssd, now);
+        let (total, at_rest) = (parts.total(), parts.idle + parts.states);
+        let before = (self.counted_fj, self.worked_fj);
+        (self.counted_fj, self.worked_fj) = (total, total - at_rest);
+        self.body.advance(now, total - before.0);
+        self.worked_fj > before.1
     }
 
-    /// What the drive has drawn until `now`, fJ.
-    fn drawn(&self, ssd: &Ssd, now: Ns) -> u128 {
+    /// What the drive has drawn until `now`.
+    fn drawn(&self, ssd: &Ssd, now: Ns) -> EnergyParts {
         let drawn = Drawn { commands: self.commands, link_bytes: self.link_bytes, ..ssd.drawn(now) };
-        ssd.rules.energy.map_or(0, |rates| rates.total_fj(&drawn))
+        ssd.rules.energy.map_or(EnergyParts::default(), |rates| rates.parts(&drawn))
     }
 }
 
@@ -99,6 +102,13 @@ pub(in crate::ssd) fn look(ssd: &mut Ssd, now: Ns) {
 #[inline(always)]
 pub(in crate::ssd) fn catch_up(ssd: &mut Ssd, now: Ns) {
     if ssd.heat.as_ref().is_some_and(|heat| !heat.awake) {
+        go_on(ssd, now);
+    }
+}
+
+/// Call when the drive at rest begins to draw another power: the temperature until now follows from the power before.
+pub(in crate::ssd) fn power_changes(ssd: &mut Ssd, now: Ns) {
+    if ssd.heat.is_some() {
         go_on(ssd, now);
     }
 }

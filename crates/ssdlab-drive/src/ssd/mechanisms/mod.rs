@@ -15,6 +15,7 @@
 //! | `slc` | when are blocks in SLC mode folded in idle time, and what is counted of them? | `slc` |
 //! | `order` | what does a user-defined order decide? | none: the policy comes with the plan |
 //! | `power` | which operation waits for power? | `energy.cap_w` |
+//! | `power_states` | when does the drive enter and leave power states, and what do these keep waiting? | `power_states` |
 //! | `heat` | how warm is the drive, and what does that limit? | `thermal` |
 //! | `carry` | when does a job leave units for the next? | `gc.leftover` |
 //! | `superblock` | to which die do the page moves of a superblock go, and the reads that wait for the pages? | `ftl.reclaim_unit` |
@@ -70,6 +71,7 @@ pub(super) mod pace;
 pub(super) mod pause;
 pub(super) mod planes;
 pub(super) mod power;
+pub(super) mod power_states;
 pub(super) mod rotation;
 pub(super) mod slc;
 pub(super) mod superblock;

@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use crate::flash::{Op, OpKind};
 use crate::rules::BurstRule;
 use crate::ssd::Ssd;
+use crate::ssd::mechanisms::power_states;
 use ssdlab_base::blocked::Blocked;
 use ssdlab_base::units::{DieId, PoolId, SlotId};
 use ssdlab_keys::config::Config;
@@ -225,6 +226,9 @@ pub(in crate::ssd) fn kind_of_next_step(ssd: &Ssd, pool: PoolId) -> OpKind {
 
 /// Why the die waits for power; `None` if it does not.
 pub(in crate::ssd) fn held_by(ssd: &Ssd, die: DieId) -> Option<Blocked> {
+    if power_states::hold(ssd) {
+        return Some(Blocked::PowerState);
+    }
     let power = ssd.power.as_ref().filter(|power| power.waits[in_line(ssd, die).index()])?;
     Some(if power.is_throttled() { Blocked::Heat } else { Blocked::Power })
 }

@@ -46,6 +46,8 @@ pub enum Planted {
     IgnoresTurn,
     /// A drive that is too warm goes on as before.
     IgnoresHeat,
+    /// A drive enters power states whatever is under way in it.
+    SleepsAtWork,
 }
 
 impl Ssd {

@@ -44,6 +44,9 @@ impl Ssd {
             each(Level::Temperature { drive }, degrees);
             each(Level::Throttling { drive }, level as u64);
         }
+        if let Some(state) = self.power_state() {
+            each(Level::PowerState { drive }, state);
+        }
     }
 
     /// Reports whose the next request is, where there is more than a drive.

@@ -3,7 +3,7 @@
 use crate::ftl::{BlockState, Ftl};
 use crate::rules::HandleRules;
 use crate::ssd::Ssd;
-use crate::ssd::mechanisms::{estimates, heat, power, slc, superblock, wear};
+use crate::ssd::mechanisms::{estimates, heat, power, power_states, slc, superblock, wear};
 use crate::ssd::watch::gauges;
 use crate::ssd::watch::placed::Placed;
 use crate::ssd::watch::probes::Event;
@@ -279,6 +279,7 @@ pub(in crate::ssd) fn recount(ssd: &Ssd) -> Result<(), String> {
     gauges::check(ssd)?;
     power::check(ssd)?;
     heat::check(ssd)?;
+    power_states::check(ssd)?;
     slc::check_modes(ssd)?;
     superblock::check_waiting(ssd)?;
     wear::check_spared(ssd)?;

@@ -5,6 +5,7 @@
 //! | `cores` | the processors: they fetch commands and complete them |
 //! | `link` | one direction of the link, and the rate of writes |
 //! | `observed` | what checks, statistics and verify mode ask |
+//! | `power_states` | which commands wait while the drive leaves a power state? |
 //! | `queues`, `quota` | the queues of the host, and whose turn it is; how fast a queue may send |
 //!
 //! A command waits for a slot, then for a core that fetches it; the data of a write come over the link; then the *lower* level, a drive
@@ -17,6 +18,7 @@ mod cores;
 mod link;
 mod observed;
 mod passages;
+mod power_states;
 mod queues;
 mod quota;
 
@@ -34,7 +36,7 @@ use queues::Queues;
 use ssdlab_base::blocked::{Blocked, Served};
 use ssdlab_base::request::{Request, RequestKind};
 use ssdlab_base::units::Ns;
-use ssdlab_keys::config::Host as Config;
+use ssdlab_keys::config::Config;
 use ssdlab_keys::memory::{self, Exhausted};
 use ssdlab_result::stats::{Completion, InterfaceStats};
 use ssdlab_result::timeline::Origin;
@@ -80,12 +82,16 @@ pub struct Interface<B: Store> {
 
 /// State of a host interface that takes time or has limits.
 struct State {
+    /// It takes time or has limits of its own: if not, it only holds commands while the drive is in a power state.
+    is_shown: bool,
     /// Most commands inside the drive at a time; `u32::MAX`: no limit.
     slots: u32,
     inside: u32,
     commands: Desk<Command>,
     /// Number of commands that have arrived, which numbers them.
     all_came: u64,
+    /// With power states: how many had arrived at the end of the last round.
+    came_before: u64,
     /// Commands that wait for a slot or for their queue's turn.
     outside: Queues,
     /// True: a command gets its slot in its queue's turn, once a core is free. False: it gets a slot first, then waits for a core.
@@ -94,6 +100,12 @@ struct State {
     came: Vec<u32>,
     /// The last time that a slot became free while all slots were taken.
     full_until: Ns,
+    /// The drive has power states.
+    has_power_states: bool,
+    /// The drive is not operational: no command gets a slot.
+    is_held: bool,
+    /// The last time that the drive became operational.
+    held_until: Ns,
     cores: Cores,
     /// Fetched commands, each with the time at which it goes to the lower level: when write data, its own or older, have arrived and the
     /// rate of writes lets them go on.
@@ -120,17 +132,23 @@ struct State {
 
 impl<B: Store> Interface<B> {
     /// A host interface as configured in front of `lower`. `queues`: the queue of each flow of requests.
-    pub fn new(config: &Config, queues: Vec<u16>, lower: B) -> Self {
-        let state = config.is_on().then(|| {
+    pub fn new(whole: &Config, queues: Vec<u16>, lower: B) -> Self {
+        let (config, has_power_states) = (&whole.host, whole.power_states.is_on());
+        let state = (config.is_on() || has_power_states).then(|| {
             Box::new(State {
+                is_shown: config.is_on(),
                 slots: if config.slots == 0 { u32::MAX } else { config.slots },
                 inside: 0,
                 commands: Desk::default(),
                 all_came: 0,
+                came_before: 0,
                 outside: Queues::new(config, queues),
                 takes_turns: config.has_queues(),
                 came: Vec::new(),
                 full_until: 0,
+                has_power_states,
+                is_held: false,
+                held_until: 0,
                 cores: Cores::new(config),
                 inbound: VecDeque::new(),
                 link_in: Link::new(config.link_bytes_per_us),
@@ -247,7 +265,7 @@ impl State {
     #[inline(always)]
     fn may_fetch(&self) -> bool {
         let in_turn = || self.takes_turns && self.outside.len() > 0 && self.inside < self.slots && self.cores.can_fetch();
-        self.cores.takes_time(Task::Fetch) && (self.cores.has_fetch_to_begin() || in_turn())
+        !self.is_held && self.cores.takes_time(Task::Fetch) && (self.cores.has_fetch_to_begin() || in_turn())
     }
 
     /// Gives commands slots and begins their fetches on free cores. A fetch that takes time begins only if `last`. Returns true if a
@@ -372,7 +390,8 @@ impl State {
 
     /// Gives free slots to waiting commands, which then wait for a core to fetch them.
     fn admit(&mut self, now: Ns) {
-        while self.inside < self.slots
+        while !self.is_held
+            && self.inside < self.slots
             && (!self.takes_turns || self.cores.can_fetch())
             && let Some(next) = self.outside.pop(now, &mut self.stats.order_waits)
         {
@@ -383,8 +402,10 @@ impl State {
             self.stats.passing_commands += u64::from(next.passes);
             let command = &mut self.commands[next.place];
             let since = std::mem::replace(&mut command.own.since, now);
-            let rest = now - since - next.quota_ns;
-            let without_slot = if self.takes_turns { self.full_until.saturating_sub(since).min(rest) } else { rest };
+            let held = self.held_until.saturating_sub(since);
+            command.times.wait(Blocked::PowerState, held);
+            let rest = now - since - held - next.quota_ns;
+            let without_slot = if self.takes_turns { self.full_until.saturating_sub(since + held).min(rest) } else { rest };
             command.times.wait(Blocked::Slot, without_slot);
             command.times.wait(Blocked::Queue, rest - without_slot);
             if next.quota_ns > 0 {
@@ -438,6 +459,7 @@ impl<B: Store + Levels> Store for Interface<B> {
         self.heats = heats;
         self.lower.begin();
         self.settle(0, false);
+        self.end_round(0);
     }
 
     fn make_room(&mut self, pages: usize) -> Result<(), Exhausted> {
@@ -491,6 +513,7 @@ impl<B: Store + Levels> Store for Interface<B> {
     #[inline]
     fn handle_events(&mut self, now: Ns) {
         self.lower.handle_events(now);
+        self.release(now);
         if let Some(state) = self.state.as_deref()
             && (self.lower.has_completed() || state.due <= now)
         {
@@ -510,6 +533,7 @@ impl<B: Store + Levels> Store for Interface<B> {
         if let Some(state) = self.state.as_deref_mut() {
             state.note_waits();
         }
+        self.end_round(now);
     }
 
     #[inline]
@@ -560,7 +584,6 @@ mod tests {
     use crate::ftl::Ftl;
     use crate::ssd::Ssd;
     use crate::storage::observed::Observed;
-    use ssdlab_keys::config::Config as Whole;
 
     fn page_read() -> Request {
         Request { arrival_ns: 0, kind: RequestKind::Read, offset: 0, length: 4096, high_priority: false, flow: 0, handle: None }
@@ -569,10 +592,10 @@ mod tests {
     /// An interface that is wrong only while it takes a command: only a check after every event finds the defect.
     #[test]
     fn a_contradiction_is_found_while_it_lasts() {
-        let mut config = Whole::default();
+        let mut config = Config::default();
         (config.host.slots, config.host.command_ns) = (2, 1_000);
         for every_event in [false, true] {
-            let mut interface = Interface::new(&config.host, vec![0], Ssd::new(&config, Ftl::new(&config), 1));
+            let mut interface = Interface::new(&config, vec![0], Ssd::new(&config, Ftl::new(&config), 1));
             Observed::verify(&mut interface, every_event);
             interface.begin();
             interface.accept(0, 0, page_read());
@@ -588,10 +611,10 @@ mod tests {
 
     #[test]
     fn what_does_not_add_up_is_found() {
-        let mut config = Whole::default();
+        let mut config = Config::default();
         (config.host.slots, config.host.link_bytes_per_us) = (2, 100);
         let found = |spoil: fn(&mut State)| {
-            let mut interface = Interface::new(&config.host, vec![0], Ssd::new(&config, Ftl::new(&config), 1));
+            let mut interface = Interface::new(&config, vec![0], Ssd::new(&config, Ftl::new(&config), 1));
             interface.begin();
             interface.accept(0, 0, Request { kind: RequestKind::Write, ..page_read() });
             interface.accept(0, 1, Request { kind: RequestKind::Write, ..page_read() });

@@ -49,7 +49,7 @@ impl<B: Store + 'static> Observed for Interface<B> {
     }
 
     fn add_stats(&self, now: Ns, to: &mut LevelStats) {
-        let stats = self.state.as_deref().map(|state| InterfaceStats {
+        let stats = self.state.as_deref().filter(|state| state.is_shown).map(|state| InterfaceStats {
             core_busy_ns: state.cores.busy_ns(now).into(),
             link_in_busy_ns: state.link_in.busy_ns(now).into(),
             link_out_busy_ns: state.link_out.busy_ns(now).into(),
@@ -68,6 +68,9 @@ impl State {
         let (all, outside, inside) = (self.commands.len(), self.outside.len(), self.inside as usize);
         if outside + inside != all || self.inside > self.slots {
             return Err(format!("the host interface has {all} commands, {inside} of them in {} slots and {outside} outside", self.slots));
+        }
+        if self.is_held && inside > 0 {
+            return Err(format!("{inside} commands have slots, and the drive is in a power state"));
         }
         self.outside.recount()?;
         if self.outside.fetched() != self.inside {

@@ -89,6 +89,13 @@ impl Queues {
         self.of_flow.iter().try_for_each(|&queue| memory::make_room(&mut self.waiting[usize::from(queue)], commands))
     }
 
+    /// The drive is operational since `now`: from then on quotas count as what commands wait for.
+    pub fn released(&mut self, now: Ns) {
+        for (quota, waiting) in self.quotas.iter().zip(&mut self.waiting) {
+            waiting.iter_mut().for_each(|one| one.before_ns = quota.held_ns(now));
+        }
+    }
+
     /// Number of commands that wait.
     pub fn len(&self) -> usize {
         self.count
