@@ -66,6 +66,11 @@ pub const CODES: &[Code] = &[
         rule: "With `alone`: a flow in closed loop is compared with a run without the others.",
     },
     Code {
+        name: "coarse-samples",
+        severity: Severity::Warning,
+        rule: "A drive was throttled, or stopped, by its temperature, and `thermal.sample_us` is longer than `thermal.time_constant_s`.",
+    },
+    Code {
         name: "coarse-times",
         severity: Severity::Warning,
         rule: "The times of a trace in open loop are multiples of 10 us or more (all, or 99 % of the gaps between them that are not 0), and one request in ten or more arrives with the one before.",
@@ -170,6 +175,11 @@ pub const CODES: &[Code] = &[
         rule: "A key is in `idle_keys`: the rest of the configuration leaves it without effect. Keys that need the same thing share a remark.",
     },
     Code { name: "no-header", severity: Severity::Warning, rule: "A trace has no header, and its columns were assumed." },
+    Code {
+        name: "no-power-state",
+        severity: Severity::Note,
+        rule: "Drives have power states (`power_states`), and entered none in the measured part of the run.",
+    },
     Code {
         name: "no-suspension",
         severity: Severity::Note,

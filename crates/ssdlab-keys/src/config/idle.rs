@@ -10,8 +10,8 @@ use super::layers::keys_by_hand;
 use super::workload_rules;
 use super::{
     Address, Advance, Allocation, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, Drain, DynamicTies, Erase, Leftover, Leveling,
-    LogVictim, Order, Pace, Padding, Placement, PoolScope, PreconditionKind, ReclaimUnit, RetryPolicy, Rotation, Scope, SizeDistribution,
-    Suspendable, SuspendedForReads, Trigger, Turns, Victim, Volumes, Workload,
+    LogVictim, Order, Pace, Padding, Placement, PoolScope, PowerSource, PreconditionKind, ReclaimUnit, RetryPolicy, Rotation, Scope,
+    SizeDistribution, Suspendable, SuspendedForReads, Trigger, Turns, Victim, Volumes, Workload,
 };
 use ssdlab_base::error::Result;
 
@@ -299,6 +299,12 @@ const RULES: &[Rule] = &[
         |c| c.energy.cap_w > 0.0,
         "operations that draw power (energy.read_mw, energy.program_mw or energy.erase_mw above 0)",
         |c| c.energy.of_operations(),
+    ),
+    switch(
+        "energy.source",
+        |c| c.energy.source != PowerSource::Guessed,
+        "powers (energy.idle_mw, energy.program_mw or others above 0)",
+        |c| c.energy.is_on(),
     ),
     parameter("thermal.time_constant_s", A_TEMPERATURE, |c| c.thermal.is_on()),
     parameter("thermal.ambient_c", A_TEMPERATURE, |c| c.thermal.is_on()),

@@ -194,6 +194,8 @@ pub fn of_result(result: &Value) -> Vec<Remark> {
     remarks.extend(guessed_powers(result));
     remarks.extend(throttled(result));
     remarks.extend(temperature_moves(result));
+    remarks.extend(coarse_samples(result));
+    remarks.extend(never_idle(result));
     remarks.extend(zone_errors(result));
     remarks.extend(outside_window(result));
     remarks.extend(outside_turn(result));
@@ -424,9 +426,46 @@ fn throttled(result: &Value) -> Option<Remark> {
             0 if stopped == 0.0 => String::new(),
             stops => format!(", and stopped it for {:.1} % ({stops} times at the critical temperature)", share(stopped)),
         };
-        let sentence = format!("Heat throttled the drive for {:.1} % of the time{stops}.", share(light + heavy));
+        let ends =
+            never_cools(result).map_or(String::new(), |idle| format!(" At rest it settles at {idle:.1} degrees C, so this never ends."));
+        let sentence = format!("Heat throttled the drive for {:.1} % of the time{stops}.{ends}", share(light + heavy));
         let remedy = "Cool it better (thermal.resistance_c_per_w, thermal.ambient_c), or leave throttling out (thermal.light_c = 0).";
         Remark::warning("throttled", "thermal.light_ns", sentence, remedy)
+    })
+}
+
+/// The temperature at which the idle drive settles, if throttling that has begun does not end there.
+fn never_cools(result: &Value) -> Option<f64> {
+    let number = |place: &str| result.pointer(place).and_then(Value::as_f64);
+    let thermal = |key: &str| number(&format!("/config/thermal/{key}"));
+    let idle = thermal("ambient_c")? + thermal("resistance_c_per_w")? * number("/config/energy/idle_mw")? / 1e3;
+    let limits =
+        [("light_c", "light_ns"), ("heavy_c", "heavy_ns")].into_iter().filter(|(_, ns)| count(result, &format!("/thermal/{ns}")) > 0);
+    let lowest = limits.filter_map(|(limit, _)| thermal(limit)).filter(|&limit| limit > 0.0).fold(f64::INFINITY, f64::min);
+    (idle >= lowest - thermal("hysteresis_c")?).then_some(idle)
+}
+
+/// Remark: the temperature moves on between two samples, so that throttling comes late.
+fn coarse_samples(result: &Value) -> Option<Remark> {
+    let thermal = |key: &str| result.pointer(&format!("/config/thermal/{key}")).and_then(Value::as_f64);
+    let limits = count(result, "/thermal/light_ns") + count(result, "/thermal/heavy_ns") + count(result, "/thermal/stopped_ns");
+    let (sample_us, constant_us) = (thermal("sample_us")?, thermal("time_constant_s")? * 1e6);
+    (limits > 0 && sample_us > constant_us).then(|| {
+        let sentence = format!(
+            "The temperature is sampled every {sample_us} us, and settles in {constant_us:.0} us: throttling begins and ends late."
+        );
+        Remark::warning("coarse-samples", "thermal.max_c", sentence, "Set thermal.sample_us to a tenth of thermal.time_constant_s or less.")
+    })
+}
+
+/// Remark: drives have power states, and entered none.
+fn never_idle(result: &Value) -> Option<Remark> {
+    let states = list(result, "/power_states/states");
+    let first = result.pointer("/power_states/states/0")?;
+    (first["entries"] == 0).then(|| {
+        let sentence = format!("No drive entered a power state, of {}: none was idle for long enough.", states.len());
+        let remedy = "Send requests more slowly, or set shorter idle times (power_states.idle_us).";
+        Remark::note("no-power-state", "power_states", sentence, remedy)
     })
 }
 
@@ -872,6 +911,32 @@ mod tests {
         // Two drives, of 10 W each.
         let two = json!({ "level": "rais0", "drives": 2 });
         assert!(said(9.5, two.clone()).is_some() && said(10.5, two).is_none());
+    }
+
+    #[test]
+    fn throttling_that_does_not_end_and_comes_late_is_said() {
+        let said = |idle_mw: f64, sample_us: u64| {
+            let thermal = json!({
+                "ambient_c": 25.0, "resistance_c_per_w": 10.0, "light_c": 70.0, "heavy_c": 0.0, "hysteresis_c": 5.0, "sample_us": sample_us,
+                "time_constant_s": 0.001,
+            });
+            let result = json!({
+                "config": { "thermal": thermal, "energy": { "idle_mw": idle_mw } }, "simulated_ns": 1_000, "counters": { "heat_waits": 1 },
+                "thermal": { "light_ns": 100, "heavy_ns": 0, "stopped_ns": 0, "stop_count": 0 },
+            });
+            (throttled(&result).unwrap().sentence, coarse_samples(&result).map(|remark| remark.sentence))
+        };
+        assert_eq!(said(3_999.0, 1_000), ("Heat throttled the drive for 10.0 % of the time.".into(), None));
+        let (sentence, late) = said(4_000.0, 1_001);
+        assert_eq!(sentence, "Heat throttled the drive for 10.0 % of the time. At rest it settles at 65.0 degrees C, so this never ends.");
+        assert_eq!(late.unwrap(), "The temperature is sampled every 1001 us, and settles in 1000 us: throttling begins and ends late.");
+    }
+
+    #[test]
+    fn power_states_that_no_drive_enters_are_said() {
+        let said = |entries: u64| never_idle(&json!({ "power_states": { "states": [{ "entries": entries }, { "entries": 0 }] } }));
+        assert!(said(1).is_none() && never_idle(&json!({})).is_none());
+        assert_eq!(said(0).unwrap().sentence, "No drive entered a power state, of 2: none was idle for long enough.");
     }
 
     #[test]
