@@ -298,7 +298,7 @@ impl Rules {
             parts_per_page: config.parts_per_page(),
             skip_partial_read: config.ftl.partial_write == PartialWrite::Program,
             unmapped_read: config.ftl.unmapped_read,
-            notes_moves: config.caches_map(),
+            notes_moves: config.has_mapping(),
             waits_by_plane: by_plane && pool_is_plane && geometry.planes > geometry.dies,
         }
     }

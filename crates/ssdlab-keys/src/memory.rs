@@ -7,7 +7,7 @@
 use std::collections::{BinaryHeap, TryReserveError, VecDeque};
 use std::path::Path;
 
-use crate::config::{ArrayLevel, Capacity, Config, MapCacheUnit, Padding, Placement, PreconditionKind, oracle_bytes};
+use crate::config::{ArrayLevel, Capacity, Config, MapCacheUnit, MapModels, Padding, Placement, PreconditionKind, oracle_bytes};
 use ssdlab_base::error::{Error, Result};
 
 /// Total size of arrays, bytes, below which available memory is not checked: they fit anywhere.
@@ -99,6 +99,13 @@ impl Needs {
                 needs.arrays.extend([ENTRY * exported * drives, MAP_SLOT_BYTES * cached]);
                 needs.touched += MAP_SLOT_BYTES * cached;
             }
+        }
+        match config.ftl.map_models {
+            MapModels::None => {}
+            // A bit for each unit.
+            MapModels::Exact => needs.arrays.push(exported.div_ceil(8) * drives),
+            // A byte for each unit: how far the place that its segment gives is from where it is.
+            MapModels::Segments => needs.arrays.push(exported * drives),
         }
         if config.cache.is_on() {
             needs.add_caches(config, &capacity, verified);

@@ -237,6 +237,7 @@ fn drive(host: Host) -> Config {
             timeout_us: 0,
             reads_pass: true,
             bytes_per_us: 0,
+            sort_units: 0,
         };
         c.host = host;
     })

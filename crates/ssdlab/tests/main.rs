@@ -26,6 +26,7 @@ mod host_interface;
 mod host_log;
 mod idle;
 mod interface_reference;
+mod learned_mapping;
 mod long_times;
 mod mapping_cache;
 mod memory;

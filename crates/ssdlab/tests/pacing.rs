@@ -26,8 +26,16 @@ pub fn drive() -> Config {
 
 fn buffered(protected: bool) -> Config {
     changed(drive(), |c| {
-        c.buffer =
-            Buffer { bytes: 8 * 4096, access_ns: US, protected, drain: Drain::Full, timeout_us: 0, reads_pass: true, bytes_per_us: 0 };
+        c.buffer = Buffer {
+            bytes: 8 * 4096,
+            access_ns: US,
+            protected,
+            drain: Drain::Full,
+            timeout_us: 0,
+            reads_pass: true,
+            bytes_per_us: 0,
+            sort_units: 0,
+        };
     })
 }
 

@@ -8,7 +8,7 @@ use crate::common::cases::{Cases, Failure, Tally, add, is_full};
 use crate::common::watch::Watch;
 use crate::common::{
     ageing, fair, heat, leftovers, mapping_cache, mapping_units, namespaces, one_shot_programs, pacing, parity, partial_reads, placement,
-    plane_programs, power_states, random_buffer, random_cache, random_config, random_host, random_queues, random_requests, slc,
+    plane_programs, power_states, random_buffer, random_cache, random_config, random_host, random_queues, random_requests, slc, sorting,
     superblocks, suspension, two_thresholds, wear, zones,
 };
 use ssdlab::cause::Cause;
@@ -57,7 +57,7 @@ fn run(config: &Config, requests: &[Request], how: How) -> Result<(RunResult, Ta
     if let Some(defect) = how.planted_in_buffer.filter(|_| config.buffer.is_on()) {
         simulation.storage_mut().plant_in_buffer(defect);
     }
-    if let Some(defect) = how.planted_in_map.filter(|_| config.caches_map()) {
+    if let Some(defect) = how.planted_in_map.filter(|_| config.has_mapping()) {
         simulation.storage_mut().plant_in_map(defect);
     }
     for request in requests {
@@ -139,7 +139,9 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
     let counters = ssd.counters();
     let without_flash =
         counters.buffer_reads + if config.ftl.unmapped_read == UnmappedRead::Immediate { counters.unmapped_reads } else { 0 };
-    let read_below = counters.host_reads + counters.reads_along + counters.merged_reads + without_flash - counters.rmw_reads;
+    // Reads at a wrong place are of no request.
+    let guesses = simulation.storage().stats(simulation.now()).mapping.map_or(0, |stats| stats.mispredicted);
+    let read_below = counters.host_reads + counters.reads_along + counters.merged_reads + without_flash - counters.rmw_reads - guesses;
     let pages = (written_pages, read_pages);
     let mut below = (counters.host_programs, read_below);
     if let Some(stats) = simulation.storage().stats(simulation.now()).buffer {
@@ -251,6 +253,7 @@ pub fn drawn(case: u64) -> (Config, Vec<Request>) {
     partial_reads(&mut Rng::new(case, "partial reads"), &mut config);
     suspension(&mut Rng::new(case, "suspension"), &mut config);
     mapping_cache(&mut Rng::new(case, "mapping"), &mut config);
+    sorting(&mut Rng::new(case, "sorting"), &mut config);
     pacing(&mut Rng::new(case, "pacing"), &mut config);
     let count = 30 + rng.below(150);
     let mut requests = random_requests(&mut rng, &config, count);
@@ -376,6 +379,7 @@ fn fired(result: RunResult) -> Tally {
             ("buffer_fills", buffer.fills),
             ("buffer_part_programs", buffer.part_programs),
             ("buffer_timeouts", buffer.timeouts),
+            ("buffer_sorts", buffer.sorts),
             ("buffer_held", buffer.held),
         ]
     });
@@ -384,6 +388,9 @@ fn fired(result: RunResult) -> Tally {
             ("mapping_hits", mapping.hits),
             ("mapping_delayed_hits", mapping.delayed_hits),
             ("mapping_misses", mapping.misses),
+            ("mapping_predicted", mapping.predicted),
+            ("mapping_mispredicted", mapping.mispredicted),
+            ("mapping_lines", mapping.lines),
             ("mapping_unread", mapping.unread),
             ("mapping_full_waits", mapping.full_waits),
             ("mapping_order_waits", mapping.order_waits),
@@ -521,6 +528,7 @@ fn a_mapping_table_that_forgets_is_found() {
         (PlantedInMap::DropsDirtyPages, "ranslation page"),
         (PlantedInMap::ForgetsMoves, "of translation page"),
         (PlantedInMap::ForgetsOrder, "goes on before it"),
+        (PlantedInMap::KeepsOldModels, "the mapping table gives place"),
     ] {
         let failure = found_so(How { planted_in_map: Some(defect), ..CHECKED });
         assert!(failure.reason.contains(says), "{defect:?}: {failure:?}");

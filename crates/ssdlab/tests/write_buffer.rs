@@ -14,8 +14,16 @@ use ssdlab::workload::Flows;
 const UNIT: u64 = 1024;
 const US: u64 = 1_000;
 /// Room for four pages.
-const SIXTEEN: Buffer =
-    Buffer { bytes: 16 * UNIT, access_ns: US, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true, bytes_per_us: 0 };
+const SIXTEEN: Buffer = Buffer {
+    bytes: 16 * UNIT,
+    access_ns: US,
+    protected: true,
+    drain: Drain::Full,
+    timeout_us: 0,
+    reads_pass: true,
+    bytes_per_us: 0,
+    sort_units: 0,
+};
 /// Room for one page.
 const FOUR: Buffer = Buffer { bytes: 4 * UNIT, ..SIXTEEN };
 

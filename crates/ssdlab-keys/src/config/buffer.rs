@@ -31,11 +31,24 @@ pub struct Buffer {
     pub timeout_us: u64,
     /// Reads and trims go ahead of writes that wait for room in the write buffer, unless the writes are to the same mapping units.
     pub reads_pass: bool,
+    /// Mapping units that wait for programs to one destination (a pool, or with dynamic allocation the drive) and are put in the order of their
+    /// addresses together, before the first of them is programmed. 0: units are programmed in the order in which they came.
+    #[schemars(range(min = 0, max = 65536))]
+    pub sort_units: u32,
 }
 
 impl Default for Buffer {
     fn default() -> Self {
-        Buffer { bytes: 0, access_ns: 1000, bytes_per_us: 0, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true }
+        Buffer {
+            bytes: 0,
+            access_ns: 1000,
+            bytes_per_us: 0,
+            protected: true,
+            drain: Drain::Full,
+            timeout_us: 0,
+            reads_pass: true,
+            sort_units: 0,
+        }
     }
 }
 

@@ -10,8 +10,8 @@ use super::layers::keys_by_hand;
 use super::workload_rules;
 use super::{
     Address, Advance, Allocation, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, Drain, DynamicTies, Erase, Leftover, Leveling,
-    LogVictim, Order, Pace, Padding, Placement, PoolScope, PowerSource, PreconditionKind, ReclaimUnit, RetryPolicy, Rotation, Scope,
-    SizeDistribution, Suspendable, SuspendedForReads, Trigger, Turns, Victim, Volumes, Workload,
+    LogVictim, MapModels, Order, Pace, Padding, Placement, PoolScope, PowerSource, PreconditionKind, ReclaimUnit, RetryPolicy, Rotation,
+    Scope, SizeDistribution, Suspendable, SuspendedForReads, Trigger, Turns, Victim, Volumes, Workload,
 };
 use ssdlab_base::error::Result;
 
@@ -145,6 +145,8 @@ const RULES: &[Rule] = &[
     switch("ftl.precondition.whole_table", |c| c.ftl.precondition.whole_table, A_MAP_CACHE, Config::caches_map),
     parameter("ftl.map_entry_bytes", A_MAP_CACHE, Config::caches_map),
     parameter("ftl.map_page_bytes", A_MAP_CACHE, Config::caches_map),
+    parameter("ftl.map_model_error", "ftl.map_models = \"segments\"", Config::maps_by_segments),
+    parameter("ftl.map_model_pieces", "ftl.map_models = \"exact\"", |c| c.ftl.map_models == MapModels::Exact),
     parameter("ftl.handles", HANDLES, |c| c.ftl.placement == Placement::Handles),
     parameter("ftl.default_handle", HANDLES, |c| c.ftl.placement == Placement::Handles),
     switch(
@@ -342,6 +344,7 @@ const RULES: &[Rule] = &[
     parameter("buffer.bytes_per_us", A_BUFFER, |c| c.buffer.is_on()),
     parameter("buffer.drain", BUFFERED_UNITS, |c| c.buffer.is_on() && (c.units_per_program() > 1 || c.buffer.drain == Drain::AtOnce)),
     switch("buffer.timeout_us", |c| c.buffer.timeout_us > 0, BUFFERED_UNITS, |c| c.buffer.is_on() && c.units_per_program() > 1),
+    switch("buffer.sort_units", |c| c.buffer.sort_units > 0, A_BUFFER, |c| c.buffer.is_on()),
     parameter("buffer.reads_pass", A_BUFFER, |c| c.buffer.is_on()),
     switch("host.arbitration", |c| c.host.arbitration != Arbitration::Rr, QUEUES, |c| c.host.queues > 1),
     switch("host.weights", |c| !c.host.weights.is_empty(), "host.arbitration = \"wrr\"", |c| c.host.arbitration == Arbitration::Wrr),

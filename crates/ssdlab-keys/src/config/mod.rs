@@ -189,6 +189,16 @@ impl Config {
         self.ftl.map_cache_bytes > 0
     }
 
+    /// Segments take the place of the whole mapping table (`ftl.map_models`).
+    pub fn maps_by_segments(&self) -> bool {
+        self.ftl.map_models == MapModels::Segments
+    }
+
+    /// Commands wait at the mapping table: for translation pages, or for a read at a wrong place.
+    pub fn has_mapping(&self) -> bool {
+        self.caches_map() || self.maps_by_segments()
+    }
+
     /// Size of a translation page, bytes.
     pub fn map_page_bytes(&self) -> u32 {
         self.ftl.map_page_bytes.unwrap_or(self.map_unit_bytes())
@@ -505,6 +515,14 @@ pub struct Ftl {
     /// Bytes of the mapping table for each mapping unit: a translation page has map_page_bytes / map_entry_bytes entries.
     #[schemars(range(min = 4, max = 512))]
     pub map_entry_bytes: u32,
+    /// Learned models of the mapping table: which addresses the controller computes instead of looking them up.
+    pub map_models: MapModels,
+    /// Most mapping units by which a model of `map_models = "segments"` may be wrong. A read at a wrong place is followed by another.
+    #[schemars(range(min = 0, max = 63))]
+    pub map_model_error: u8,
+    /// Most pieces of the model of a translation page (`map_models = "exact"`).
+    #[schemars(range(min = 1, max = 64))]
+    pub map_model_pieces: u8,
     /// How a part of a page (or mapping unit) is written: by read-modify-write, or by a program without a read.
     pub partial_write: PartialWrite,
     /// How a page without data is read: at once, or by a flash read.
@@ -540,6 +558,9 @@ impl Default for Ftl {
             map_cache_policy: MapCachePolicy::Lru,
             map_page_bytes: None,
             map_entry_bytes: 4,
+            map_models: MapModels::None,
+            map_model_error: 0,
+            map_model_pieces: 8,
             partial_write: PartialWrite::Rmw,
             unmapped_read: UnmappedRead::Immediate,
             precondition: Precondition::default(),
@@ -740,6 +761,19 @@ pub enum MapCacheUnit {
     Page,
     /// Single entries. A changed entry that is replaced is written back with all changed entries of its translation page.
     Entry,
+}
+
+/// Learned models of the mapping table: lines that give the place of a unit from its address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MapModels {
+    /// There are none.
+    None,
+    /// Beside the mapping cache each translation page has a few lines, and a bit for each entry that they give exactly: reads of these need no
+    /// translation page (LearnedFTL, HPCA 2024).
+    Exact,
+    /// Lines with a bounded error take the place of the whole table, in memory (LeaFTL, ASPLOS 2023).
+    Segments,
 }
 
 /// Replacement policy of the mapping cache.

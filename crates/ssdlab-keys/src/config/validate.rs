@@ -10,8 +10,8 @@ use serde_json::Value;
 use ssdlab_base::error::{Error, Result};
 
 use super::{
-    Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Ftl, MapCacheUnit, Order, Pace, Placement, PoolScope,
-    PreconditionKind, RebuildReads, Rotation, Scope, SuspendedForReads, Trigger, check, namespaces, workload_rules,
+    Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Drain, Ftl, MapCacheUnit, MapModels, Order, Pace, Placement,
+    PoolScope, PreconditionKind, RebuildReads, Rotation, Scope, SuspendedForReads, Trigger, check, namespaces, workload_rules,
 };
 
 /// Checks a whole configuration: each key by itself, and relations between keys.
@@ -93,6 +93,7 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     parity(config, messages);
     partial_reads(config, messages);
     map_cache(config, messages);
+    map_models(config, messages);
     if !messages.is_empty() {
         // The sizes are counted in units that hold data.
         return;
@@ -126,6 +127,7 @@ fn sizes(config: &Config, messages: &mut Vec<String>, spare: impl FnOnce(&Config
         Ok(capacity) => {
             spare(config, &capacity, messages);
             shares_of_the_range(config, &capacity, messages);
+            sorted_batches(config, &capacity, messages);
         }
     }
 }
@@ -188,6 +190,7 @@ fn placement(config: &Config, messages: &mut Vec<String>) {
             (config.cache.is_on(), "cache.policy = \"none\""),
             (config.buffer.is_on(), "buffer.bytes = 0"),
             (config.caches_map(), "ftl.map_cache_bytes = 0"),
+            (config.maps_by_segments(), "ftl.map_models = \"none\""),
         ] {
             if reorders {
                 needs(&format!("the writes that reach the drive must be those of the workload, in order; set {remedy}"));
@@ -235,6 +238,23 @@ fn map_cache(config: &Config, messages: &mut Vec<String>) {
     }
 }
 
+/// Checks that models of the mapping table stand beside a mapping cache, or in place of it.
+fn map_models(config: &Config, messages: &mut Vec<String>) {
+    match config.ftl.map_models {
+        MapModels::Exact if !config.caches_map() => messages.push(
+            "ftl.map_models = \"exact\": the models save reads of translation pages, which need a mapping cache; set ftl.map_cache_bytes, or \
+             ftl.map_models to \"none\" or \"segments\""
+                .into(),
+        ),
+        MapModels::Segments if config.caches_map() => messages.push(format!(
+            "ftl.map_models = \"segments\": segments take the place of the whole table, and results say how much memory they need; set \
+             ftl.map_cache_bytes = 0, not {}, or ftl.map_models to \"exact\" or \"none\"",
+            config.ftl.map_cache_bytes
+        )),
+        _ => {}
+    }
+}
+
 /// The allowed unit size nearest to `unit`, bytes; of two, the larger.
 fn nearest_unit(unit: u32, page: u32) -> u32 {
     let units = [1, 2, 4, 8, UNITS_MAX].into_iter().filter(|&units| page.is_multiple_of(units * 512));
@@ -248,6 +268,28 @@ fn buffer(config: &Config, messages: &mut Vec<String>) {
         messages.push(format!(
             "buffer.bytes = {bytes}: must hold the {program} bytes of a program (device.page_bytes x device.pages_per_program), or none would \
              ever be filled; set it to {program} or more, or to 0 for no write buffer"
+        ));
+    }
+}
+
+/// Checks that batches of sorted units fit in the write buffer, and that no program goes without waiting for them.
+fn sorted_batches(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
+    let (units, program) = (config.buffer.sort_units, config.units_per_program());
+    if units == 0 || !config.buffer.is_on() {
+        return;
+    }
+    if config.buffer.drain != Drain::Full {
+        messages.push(format!(
+            "buffer.sort_units = {units}: programs must wait until a batch is complete; set buffer.drain = \"full\", or buffer.sort_units = 0"
+        ));
+    }
+    let destinations = if config.ftl.allocation == Allocation::Dynamic { 1 } else { capacity.pools };
+    let most = config.buffer_units() / destinations;
+    if !units.is_multiple_of(program) || u64::from(units) > most {
+        messages.push(format!(
+            "buffer.sort_units = {units}: a batch must be whole programs (of {program} units), and the write buffer must hold one for each of \
+             {destinations} destinations (pools, or with dynamic allocation the drive): at most {most} units each; set it to a multiple of {program} up \
+             to that, enlarge buffer.bytes, or set it to 0"
         ));
     }
 }

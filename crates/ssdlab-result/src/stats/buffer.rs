@@ -35,6 +35,8 @@ counts! {
             part_programs: u64,
             /// Number of programs not filled that were sent because a unit had reached `buffer.timeout_us`.
             timeouts: u64,
+            /// Number of batches that were put in the order of their addresses (`buffer.sort_units`).
+            sorts: u64,
         }
     }
 }
@@ -54,6 +56,7 @@ impl BufferStats {
             programs: self.programs,
             part_programs: self.part_programs,
             timeouts: self.timeouts,
+            sorts: self.sorts,
             held: self.held,
         }
     }
@@ -95,6 +98,9 @@ pub struct BufferResult {
     /// Number of programs not filled that were sent because a unit had reached `buffer.timeout_us`.
     #[schemars(extend("unit" = "count"))]
     pub timeouts: u64,
+    /// Number of batches of units that were put in the order of their addresses (`buffer.sort_units`).
+    #[schemars(extend("unit" = "count"))]
+    pub sorts: u64,
     /// Number of mapping units in the write buffer at the end of the run.
     #[schemars(extend("unit" = "units"))]
     pub held: u64,

@@ -20,6 +20,10 @@ counts! {
             dirty: u64,
             /// Number of translation pages whose change in flash, because of page moves or replaced entries, has not begun.
             pending: u64,
+            /// Number of lines of all learned models (`ftl.map_models`).
+            lines: u64,
+            /// Memory that these take, bytes.
+            model_bytes: u64,
         }
         counted {
             /// Number of uses of translation pages or entries in memory, or on their way there.
@@ -28,6 +32,10 @@ counts! {
             delayed_hits: u64,
             /// Number of uses of translation pages or entries that were not in memory.
             misses: u64,
+            /// Number of uses of translation pages or entries by reads that needed none, since a model gave the places.
+            predicted: u64,
+            /// Flash reads at a wrong place that a model gave.
+            mispredicted: u64,
             /// Number of misses that began no flash read.
             unread: u64,
             /// Number of misses that waited because the page or entry to replace was itself not in memory yet.
@@ -61,6 +69,8 @@ impl MappingStats {
             hits: self.hits,
             delayed_hits: self.delayed_hits,
             misses: self.misses,
+            predicted: self.predicted,
+            mispredicted: self.mispredicted,
             hit_ratio: ratio(self.hits.into(), u128::from(self.hits) + u128::from(self.misses)),
             unread: self.unread,
             full_waits: self.full_waits,
@@ -75,6 +85,8 @@ impl MappingStats {
             cached: self.cached,
             dirty: self.dirty,
             pending: self.pending,
+            lines: self.lines,
+            model_bytes: self.model_bytes,
         }
     }
 }
@@ -97,6 +109,13 @@ pub struct MappingResult {
     /// Misses: uses of translation pages (or entries) that were not in memory.
     #[schemars(extend("unit" = "count"))]
     pub misses: u64,
+    /// Uses of translation pages (or entries) that were not in memory, by reads that needed none: a learned model gave the places. They are
+    /// neither hits nor misses.
+    #[schemars(extend("unit" = "count"))]
+    pub predicted: u64,
+    /// Flash reads at a wrong place that a learned model gave: each is followed by the read of the right one.
+    #[schemars(extend("unit" = "count"))]
+    pub mispredicted: u64,
     /// Hit ratio: hits as a share of all uses. Absent without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "share"))]
@@ -141,4 +160,10 @@ pub struct MappingResult {
     /// Number of translation pages whose change in flash, because of page moves, had not begun at the end of the run.
     #[schemars(extend("unit" = "translation pages"))]
     pub pending: u64,
+    /// Number of lines of all learned models at the end of the run.
+    #[schemars(extend("unit" = "count"))]
+    pub lines: u64,
+    /// Memory that the learned models take at the end of the run.
+    #[schemars(extend("unit" = "bytes"))]
+    pub model_bytes: u64,
 }

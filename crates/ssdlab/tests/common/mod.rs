@@ -40,7 +40,7 @@ pub fn one_die() -> Config {
 
 /// A protected write buffer whose memory takes `access_ns`, and which programs what fills a program.
 pub fn protected_buffer(bytes: u64, access_ns: u64) -> Buffer {
-    Buffer { bytes, access_ns, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true, bytes_per_us: 0 }
+    Buffer { bytes, access_ns, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true, bytes_per_us: 0, sort_units: 0 }
 }
 
 pub fn pick<T: Copy>(rng: &mut Rng, from: &[T]) -> T {
@@ -521,7 +521,7 @@ pub fn mapping_cache(rng: &mut Rng, config: &mut Config) {
     let device = &config.device;
     let planes = device.channels * device.chips_per_channel * device.dies_per_chip * device.planes_per_die;
     if planes > 3 || rng.chance(0.5) {
-        return;
+        return segments(rng, config);
     }
     let before = config.clone();
     let page = config.map_unit_bytes() * pick(rng, &[1, 1, 1, 2, 3]);
@@ -536,6 +536,9 @@ pub fn mapping_cache(rng: &mut Rng, config: &mut Config) {
         config.ftl.map_cache_unit = MapCacheUnit::Entry;
         config.ftl.map_cache_bytes = u64::from(config.ftl.map_entry_bytes) * [1, 2, 3, 5, 20, 1000][rest as usize / 4 % 6];
     }
+    if rest % 3 == 0 {
+        (config.ftl.map_models, config.ftl.map_model_pieces) = (MapModels::Exact, pick(rng, &[1, 2, 8]));
+    }
     config.device.blocks_per_plane += 4;
     let drive = Capacity::of(&before).expect("a drive");
     let planes_each = if config.ftl.pool == PoolScope::Die { config.device.planes_per_die } else { 1 };
@@ -544,6 +547,27 @@ pub fn mapping_cache(rng: &mut Rng, config: &mut Config) {
     config.device.overprovisioning = 1.0 - (drive.exported_units as f64 + 0.5) / physical as f64;
     if validate(config).is_err() {
         *config = before;
+    }
+}
+
+/// A third of the drives without a mapping cache have segments in place of the mapping table.
+fn segments(rng: &mut Rng, config: &mut Config) {
+    if rng.chance(0.33) {
+        let before = config.clone();
+        (config.ftl.map_models, config.ftl.map_model_error) = (MapModels::Segments, pick(rng, &[0, 1, 4]));
+        if validate(config).is_err() {
+            *config = before;
+        }
+    }
+}
+
+/// Half of the write buffers that fill their programs sort batches of units.
+pub fn sorting(rng: &mut Rng, config: &mut Config) {
+    if config.buffer.is_on() && config.buffer.drain == Drain::Full && rng.chance(0.5) {
+        config.buffer.sort_units = config.units_per_program() * pick(rng, &[1, 2, 4]);
+        if validate(config).is_err() {
+            config.buffer.sort_units = 0;
+        }
     }
 }
 
@@ -715,6 +739,7 @@ pub fn random_buffer(rng: &mut Rng, config: &mut Config) {
             timeout_us: pick(rng, &[0, 0, 100, 3_000]),
             reads_pass: rng.chance(0.5),
             bytes_per_us: 0,
+            sort_units: 0,
         };
         // Without draws of their own, so that other drives stay as they are.
         if config.device.pages_per_block.is_multiple_of(3) {

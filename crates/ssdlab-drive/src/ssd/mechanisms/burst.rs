@@ -104,9 +104,12 @@ const ABOVE: BurstRule = BurstRule {
         "ftl.map_cache_policy",
         "ftl.map_page_bytes",
         "ftl.map_entry_bytes",
+        "ftl.map_models",
+        "ftl.map_model_error",
+        "ftl.map_model_pieces",
     ],
     // Whether a read is refused depends on the operation that is in service when it comes: of a burst, the die seems busy between two moves.
-    exact: |config| !config.caches_map() && matches!(config.array.rebuild_reads, RebuildReads::Off | RebuildReads::Window),
+    exact: |config| !config.has_mapping() && matches!(config.array.rebuild_reads, RebuildReads::Off | RebuildReads::Window),
 };
 
 /// Bursts remain exact with this configuration: all mechanisms say so, and each key that is not at its default is of one.

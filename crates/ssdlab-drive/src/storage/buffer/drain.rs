@@ -15,12 +15,24 @@ impl State {
     /// Starts programs to all destinations where something has changed, as far as possible.
     pub(super) fn drain(&mut self, now: Ns, drive: &mut MappingCache) {
         while let Some(destination) = self.entries.next_noted() {
+            self.sort(destination);
             while let Some(count) = self.wanted(destination) {
                 if !self.is_ready(now, destination, count, drive) {
                     break;
                 }
                 self.send(now, destination, count, drive);
+                self.sort(destination);
             }
+        }
+    }
+
+    /// Puts a batch of those that wait for a destination in the order of their addresses, once the last batch has been sent.
+    #[inline(always)]
+    fn sort(&mut self, destination: u32) {
+        let to = self.entries.destination(destination);
+        if self.sort_units > 0 && to.sorted == 0 && to.waiting >= self.sort_units {
+            self.entries.sort(destination, self.sort_units);
+            self.stats.sorts += 1;
         }
     }
 
@@ -31,6 +43,9 @@ impl State {
             return None;
         }
         let part = self.is_idle(destination) || self.entries.has_late(destination);
+        if self.sort_units > 0 && to.sorted == 0 && !part {
+            return None;
+        }
         if to.waiting >= self.program_units { Some(self.program_units) } else { part.then_some(to.waiting) }
     }
 

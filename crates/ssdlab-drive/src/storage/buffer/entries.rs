@@ -36,6 +36,8 @@ pub(super) struct Entry {
     pub(super) filling: bool,
     /// The entry does not wait for others to fill its program.
     late: bool,
+    /// The entry is among those at the front of its list that have been put in the order of their addresses.
+    sorted: bool,
     /// The entry is late because its timeout has expired.
     pub(super) timed_out: bool,
     /// The entry holds data of a host write of high priority (lee2013 III-D).
@@ -67,6 +69,7 @@ const NOTHING: Entry = Entry {
     progress: Progress::Free,
     filling: false,
     late: false,
+    sorted: false,
     timed_out: false,
     high_priority: false,
     handle: None,
@@ -88,6 +91,8 @@ pub(super) struct Destination {
     pub(super) waiting: u32,
     /// Number of waiting entries that do not wait for others to fill their program.
     late: u32,
+    /// Number of entries at the front of the list that have been put in the order of their addresses.
+    pub(super) sorted: u32,
     /// Number of outstanding programs to the destination.
     pub(super) sent: u32,
     /// The destination is in `Entries::noted`.
@@ -112,7 +117,7 @@ pub(super) struct Entries {
 
 impl Entries {
     pub(super) fn new(capacity: u32, destinations: u32, unit_bytes: u32) -> Self {
-        let nowhere = Destination { list: EMPTY, waiting: 0, late: 0, sent: 0, noted: false };
+        let nowhere = Destination { list: EMPTY, waiting: 0, late: 0, sorted: 0, sent: 0, noted: false };
         Entries {
             all: vec![NOTHING; capacity as usize],
             // The lowest number is taken first.
@@ -229,10 +234,11 @@ impl Entries {
     }
 
     fn leave(&mut self, entry: u32) {
-        let Entry { late, destination, .. } = *self.get(entry);
+        let Entry { late, sorted, destination, .. } = *self.get(entry);
         let from = &mut self.destinations[destination as usize];
         self.destination_links.unlink(&mut from.list, entry);
         from.waiting -= 1;
+        from.sorted -= u32::from(sorted);
         from.late -= u32::from(late);
         if !late {
             self.age_links.unlink(&mut self.by_age, entry);
@@ -279,6 +285,19 @@ impl Entries {
     /// The first `count` entries that wait for a program to a destination.
     pub(super) fn first_of(&self, destination: u32, count: u32) -> impl Iterator<Item = u32> + '_ {
         self.destination_links.chain(self.destination(destination).list).take(count as usize)
+    }
+
+    /// Puts the first `count` entries that wait for a destination in the order of their addresses.
+    pub(super) fn sort(&mut self, destination: u32, count: u32) {
+        let mut waiting: Vec<u32> = self.destination_links.chain(self.destination(destination).list).collect();
+        waiting[..count as usize].sort_unstable_by_key(|&entry| self.get(entry).unit);
+        let to = &mut self.destinations[destination as usize];
+        for &entry in &waiting {
+            self.destination_links.unlink(&mut to.list, entry);
+            self.destination_links.push(&mut to.list, entry);
+        }
+        to.sorted = count;
+        waiting[..count as usize].iter().for_each(|&entry| self.get_mut(entry).sorted = true);
     }
 
     /// Marks the first `count` waiting entries as sent with one program. Returns the first; the others follow by [`Entry::next`].
@@ -393,6 +412,14 @@ impl Entries {
         let counted: usize = self.destinations.iter().map(|to| to.late as usize).sum();
         if late != counted {
             return Err(format!("{late} units of the write buffer are late, but {counted} are counted"));
+        }
+        let front = |to: &Destination| {
+            let units = self.destination_links.chain(to.list).map(|entry| self.get(entry));
+            let sorted: Vec<u32> = units.take_while(|entry| entry.sorted).map(|entry| entry.unit).collect();
+            sorted.len() == to.sorted as usize && sorted.is_sorted()
+        };
+        if !self.destinations.iter().all(front) {
+            return Err("the units at the front of the write buffer are not in the order of their addresses".into());
         }
         let ages: Vec<Ns> = self.age_links.chain(self.by_age).map(|entry| self.get(entry).since).collect();
         let on_time = self.all.iter().filter(|entry| matches!(entry.progress, Progress::Waits | Progress::Behind) && !entry.late).count();

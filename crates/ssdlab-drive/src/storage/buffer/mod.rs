@@ -157,6 +157,8 @@ struct State {
     protected: bool,
     eager: bool,
     timeout: Option<Ns>,
+    /// Units that wait for a destination and are put in the order of their addresses together; 0: none are.
+    sort_units: u32,
     reads_pass: bool,
     /// Partial writes do not read the rest of their unit.
     skips_rest: bool,
@@ -318,6 +320,7 @@ impl State {
             protected: config.buffer.protected,
             eager: config.buffer.drain != Drain::Full,
             timeout: (config.buffer.timeout_us > 0).then_some(config.buffer.timeout_us * 1_000),
+            sort_units: config.buffer.sort_units,
             reads_pass: config.buffer.reads_pass,
             skips_rest: config.ftl.partial_write == PartialWrite::Program,
             accepted_above: config.accepts_above_buffer(),

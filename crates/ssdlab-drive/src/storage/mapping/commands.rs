@@ -23,20 +23,22 @@ pub(super) struct Command {
     /// The command writes sectors of its unit that are not consecutive.
     scattered: bool,
     /// Units of a write that need not be consecutive; `items`: their items. Empty for other commands.
-    units: Vec<u32>,
+    pub(super) units: Vec<u32>,
     items: Vec<u32>,
     /// The class of these units, if the placement policy was asked above the drive.
     class: Option<Class>,
     /// Items that the command has not used: their numbers or, if `items` is not empty, their places in `items`.
     left: Range<u32>,
     /// Number of items that the command waits for; `behind`: number of older commands of the same units.
-    missing: u32,
+    pub(super) missing: u32,
     behind: u32,
     /// The command has gone on to the drive, after a wait of `waited` ns.
     pub(super) passed: bool,
     waited: Ns,
     /// The wait for an item that cannot be replaced yet has been counted for the item next in turn.
     held: bool,
+    /// Wrong places have been read for the command, or it has none.
+    pub(super) guessed: bool,
 }
 
 /// A command that waits for an item, and the next waiter for the same item, or `NONE`.
@@ -48,7 +50,7 @@ pub(super) struct Waiter {
 
 impl Tracked<Command> {
     /// The command changes mapping entries.
-    fn changes(&self) -> bool {
+    pub(super) fn changes(&self) -> bool {
         matches!(self.request.kind, RequestKind::Write | RequestKind::Trim)
     }
 }
@@ -60,7 +62,7 @@ impl State {
         let command = Command { number: self.came, scattered, ..Command::default() };
         let place = self.commands.accept(index, Request { arrival_ns: now, ..request }, command);
         let units = self.units_of(&self.commands[place]);
-        if !units.is_empty() {
+        if !units.is_empty() && !self.maps_by_segments() {
             self.commands[place].own.left = self.item_of(units.start)..self.item_of(units.end - 1) + 1;
         }
         self.line.push_back(place);
@@ -83,7 +85,7 @@ impl State {
         let (own_units, items) = (self.spare.pop().unwrap_or_default(), self.spare.pop().unwrap_or_default());
         let mut command = Command { number: self.came, units: own_units, items, class, ..Command::default() };
         command.units.extend_from_slice(units);
-        for &unit in units {
+        for &unit in units.iter().filter(|_| !self.maps_by_segments()) {
             let item = self.item_of(unit);
             if !command.items.contains(&item) {
                 command.items.push(item);
@@ -95,7 +97,7 @@ impl State {
     }
 
     /// The consecutive units whose entries a command needs: of a trim, those that lie wholly inside it.
-    fn units_of(&self, command: &Tracked<Command>) -> Range<u32> {
+    pub(super) fn units_of(&self, command: &Tracked<Command>) -> Range<u32> {
         let (unit, Request { offset, length, kind, .. }) = (u64::from(self.unit_bytes), command.request);
         let (first, end) = match kind {
             RequestKind::Read | RequestKind::Write => (offset / unit, (offset + length).div_ceil(unit)),
@@ -173,6 +175,9 @@ impl State {
     fn use_item(&mut self, now: Ns, place: u32, item: u32, drive: &mut Ssd) -> bool {
         let changes = self.commands[place].changes();
         let mut slot = self.pages.slot_of(item);
+        if slot == NONE && self.is_predicted(place, item, drive) {
+            return true;
+        }
         if slot == NONE {
             let Some(chosen) = self.pages.choose() else { return false };
             self.stats.misses += 1;
@@ -248,20 +253,20 @@ impl State {
         self.stats.order_waits += u64::from(behind > 0);
         let command = &mut self.commands[place];
         command.own.behind = behind;
-        if command.own.missing == 0 && behind == 0 {
+        if command.own.missing == 0 && behind == 0 && !self.reads_wrong_places(now, place, drive) {
             return self.go_on(now, place, drive);
         }
         self.waiting.push_back(place);
     }
 
     /// A command goes on if it need not wait any longer, then the commands that have waited for it.
-    fn go_on_if_free(&mut self, now: Ns, place: u32, drive: &mut Ssd) {
+    pub(super) fn go_on_if_free(&mut self, now: Ns, place: u32, drive: &mut Ssd) {
         let mut free = vec![place];
         while let Some(place) = free.pop() {
             // A command may have followed several others, and be here once for each: it has gone on, or been rejected.
             let Some(at) = self.waiting.iter().position(|&waits| waits == place) else { continue };
             let Command { missing, behind, .. } = self.commands[place].own;
-            if missing > 0 || behind > 0 {
+            if missing > 0 || behind > 0 || self.reads_wrong_places(now, place, drive) {
                 continue;
             }
             self.waiting.remove(at);
@@ -287,6 +292,7 @@ impl State {
             drive.note_rejected();
             return self.complete(now, place, times);
         }
+        self.entries_change(place);
         let below = self.below.insert(Purpose::Serves(place));
         let command = &self.commands[place];
         let request = Request { arrival_ns: now, ..command.request };
@@ -324,6 +330,8 @@ impl State {
             times.wait(Blocked::TranslationPage, command.own.waited);
         }
         command.times = times;
+        self.entries_change(place);
+        let command = &mut self.commands[place];
         for mut list in [std::mem::take(&mut command.own.units), std::mem::take(&mut command.own.items)] {
             if list.capacity() > 0 {
                 list.clear();

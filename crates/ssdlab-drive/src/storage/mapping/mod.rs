@@ -8,9 +8,13 @@
 //! | `pages` | the translation pages or entries in memory, and which is replaced |
 //! | `transfers` | translation pages are read and written back |
 //! | `updates` | entries of pages that GC has moved, and single entries that leave memory, are changed in flash |
+//! | `models` | learned models: which places are computed instead of looked up |
+//! | `guesses` | reads whose place the models give: without translation pages, or at a wrong place first |
 //! | `shadow` | verify mode: versions of translation pages |
 
 mod commands;
+mod guesses;
+mod models;
 mod pages;
 mod shadow;
 mod transfers;
@@ -27,6 +31,7 @@ use crate::lists::{EMPTY, Links, List};
 use crate::slab::Slab;
 use crate::ssd::{Drained, Ssd};
 use commands::{Command, Waiter};
+use models::Models;
 use pages::Pages;
 use shadow::Shadow;
 use ssdlab_base::request::{Request, RequestKind};
@@ -53,6 +58,8 @@ enum Purpose {
     ReadsForUpdate(u32, Due),
     /// Writes a translation page after such entries were changed.
     WritesUpdate(u32, Due),
+    /// Reads a wrong place for a command.
+    Guesses(u32),
 }
 
 /// A defect that a test can plant in a mapping cache.
@@ -64,6 +71,8 @@ pub enum PlantedInMap {
     ForgetsMoves,
     /// Commands do not wait for older commands of the same units.
     ForgetsOrder,
+    /// Models do not forget units that are written or moved.
+    KeepsOldModels,
 }
 
 /// A drive behind its mapping table.
@@ -85,6 +94,7 @@ struct State {
     /// Partial writes read the rest of their unit, so that its mapping entry must be in memory.
     reads_rest: bool,
     pages: Pages,
+    models: Models,
     /// By translation page: flash has the page, or a program of it is outstanding.
     written: Vec<bool>,
     /// By translation page: the slots of the entries that come with a read of it, oldest first. Empty if pages are in memory.
@@ -116,7 +126,7 @@ struct State {
 impl MappingCache {
     /// A mapping table as configured in front of `drive`.
     pub fn new(config: &Config, drive: Ssd) -> Self {
-        let state = config.caches_map().then(|| Box::new(State::new(config, &drive)));
+        let state = config.has_mapping().then(|| Box::new(State::new(config, &drive)));
         MappingCache { drive, state }
     }
 
@@ -241,7 +251,9 @@ impl Observed for MappingCache {
     fn add_stats(&self, _now: Ns, to: &mut LevelStats) {
         let flash = self.drive.counters();
         let stats = self.state.as_deref().map(|state| MappingStats {
-            pages: state.table.count().into(),
+            pages: state.written.len() as u64,
+            lines: state.models.size(self.drive.ftl()).0,
+            model_bytes: state.models.size(self.drive.ftl()).1,
             capacity: state.pages.capacity() as u64,
             cached: state.pages.in_use().0,
             dirty: state.pages.in_use().1,
@@ -267,6 +279,7 @@ impl State {
         let room = config.ftl.map_cache_bytes / u64::from(config.map_cached_bytes());
         let capacity = room.min(items.into()) as u32;
         let (lists, links) = if single { (table.count(), capacity) } else { (0, 0) };
+        let (pages, items) = if config.caches_map() { (table.count(), items) } else { (0, 0) };
         State {
             table,
             unit_bytes: geometry.unit_bytes,
@@ -275,7 +288,8 @@ impl State {
             accepted_above: config.accepts_above_buffer(),
             reads_rest: config.ftl.partial_write == PartialWrite::Rmw,
             pages: Pages::new(config.ftl.map_cache_policy, capacity, items),
-            written: (0..table.count()).map(|page| drive.ftl().lookup(Lpn(table.units_of(page).start)).is_some()).collect(),
+            models: Models::new(config, &table, drive.ftl()),
+            written: (0..pages).map(|page| drive.ftl().lookup(Lpn(table.units_of(page).start)).is_some()).collect(),
             arriving: vec![EMPTY; lists as usize],
             arrivals: Links::new(links as usize),
             commands: Desk::default(),
@@ -284,7 +298,7 @@ impl State {
             waiting: VecDeque::new(),
             waiters: Slab::default(),
             below: Slab::default(),
-            updates: Updates::new(table.count(), geometry.dies, units_each),
+            updates: Updates::new(pages, geometry.dies, units_each),
             passed: false,
             ended: Vec::new(),
             moved: Vec::new(),
@@ -322,6 +336,7 @@ impl State {
                     self.write_update(now, page, due, drive);
                 }
                 Purpose::WritesUpdate(page, _) => self.updates.ended(page),
+                Purpose::Guesses(command) => self.wrong_place_read(now, command, drive),
             }
         }
         self.ended = ended;
@@ -337,7 +352,7 @@ impl State {
         }
         let Some(shadow) = &self.shadow else { return Ok(()) };
         shadow.defect()?;
-        (0..self.table.count()).try_for_each(|page| self.check_page(page, shadow, drive))
+        (0..self.written.len() as u32).try_for_each(|page| self.check_page(page, shadow, drive))
     }
 
     /// Checks that flash has the last version of a translation page, or that the page will be written.

@@ -102,6 +102,7 @@ impl State {
         if let Some(shadow) = &mut self.shadow {
             shadow.written(page);
         }
+        self.learn(page, drive);
         self.transfer(now, RequestKind::Write, page, purpose, origin, high_priority, drive);
     }
 

@@ -15,6 +15,7 @@ pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
         (config.cache.is_on(), "a cache does not write in the order of the host; set cache.policy = \"none\""),
         (config.slc.is_on(), "folding would mix zones in a block; set slc.static_blocks = 0 and slc.dynamic_blocks = 0"),
         (config.caches_map(), "zones need few mapping entries, which are all in memory; set ftl.map_cache_bytes = 0"),
+        (config.maps_by_segments(), "zones need few mapping entries, without models; set ftl.map_models = \"none\""),
         (
             !matches!(config.ftl.precondition.kind, PreconditionKind::None | PreconditionKind::Fill),
             "the drive cannot be overwritten at random; set ftl.precondition.kind = \"none\" (all zones empty) or \"fill\" (all full)",

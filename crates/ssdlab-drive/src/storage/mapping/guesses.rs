@@ -1,0 +1,117 @@
+//! Reads whose place the models give: without a translation page where they are exact, or after a read at a wrong place.
+
+use super::models::Models;
+use super::{PlantedInMap, Purpose, State};
+use crate::ssd::Ssd;
+use ssdlab_base::request::{Request, RequestKind};
+use ssdlab_base::units::{Lpn, Ns, Ppn};
+use ssdlab_result::timeline::Cause;
+
+impl State {
+    /// Segments take the place of the table.
+    pub(super) fn maps_by_segments(&self) -> bool {
+        matches!(self.models, Models::Segments(_))
+    }
+
+    /// The entry of a unit changes.
+    pub(super) fn entry_changes(&mut self, unit: u32) {
+        if self.planted != Some(PlantedInMap::KeepsOldModels) {
+            self.models.entry_changes(unit);
+        }
+    }
+
+    /// A command goes on to the drive, or ends there: the entries of what it writes or trims change.
+    pub(super) fn entries_change(&mut self, place: u32) {
+        let command = &self.commands[place];
+        if matches!(self.models, Models::None) || !command.changes() {
+            return;
+        }
+        let (range, list) = (self.units_of(command), command.own.units.clone());
+        let range = if list.is_empty() { range } else { 0..0 };
+        range.chain(list).for_each(|unit| self.entry_changes(unit));
+    }
+
+    /// A translation page is written: its entries are in memory, and its model is made of them, without those that outstanding commands change.
+    pub(super) fn learn(&mut self, page: u32, drive: &Ssd) {
+        let Models::Exact(models) = &mut self.models else { return };
+        models.page_is_written(page, drive.ftl());
+        let changed = self.commands.iter().filter(|(_, command)| command.changes()).map(|(place, _)| place);
+        let changed: Vec<u32> = changed.collect();
+        changed.into_iter().for_each(|place| self.entries_change(place));
+    }
+
+    /// The model gives all places of an item that a read needs, so that it needs no translation page.
+    pub(super) fn is_predicted(&mut self, place: u32, item: u32, drive: &Ssd) -> bool {
+        let (Models::Exact(models), command) = (&self.models, &self.commands[place]) else { return false };
+        if command.request.kind != RequestKind::Read {
+            return false;
+        }
+        let (units, of_item) = (self.units_of(command), if self.single { item..item + 1 } else { self.table.mapped_by(item) });
+        let mut needed = units.start.max(of_item.start)..units.end.min(of_item.end);
+        if !needed.clone().all(|unit| models.knows(unit)) {
+            return false;
+        }
+        let right = needed.try_for_each(|unit| models.check(unit, drive.ftl()));
+        if let (Some(shadow), Err(sentence)) = (&mut self.shadow, right) {
+            shadow.note(sentence);
+        }
+        self.stats.predicted += 1;
+        true
+    }
+
+    /// Begins to read the wrong places that segments give for a command, each flash page once. Returns true if there are any.
+    pub(super) fn reads_wrong_places(&mut self, now: Ns, place: u32, drive: &mut Ssd) -> bool {
+        let command = &self.commands[place];
+        if !self.maps_by_segments() || command.request.kind != RequestKind::Read || command.own.guessed {
+            return false;
+        }
+        let (units, origin) = (self.units_of(command), command.origin.made(Cause::MapRead));
+        let high_priority = command.request.high_priority;
+        self.commands[place].own.guessed = true;
+        let mut last = None;
+        for unit in units {
+            let Some(wrong) = self.wrong_page(unit, drive) else { continue };
+            let first = drive.ftl().geometry().first_in_flash_page(wrong);
+            if last.replace(first) == Some(first) {
+                continue;
+            }
+            self.stats.mispredicted += 1;
+            self.commands[place].own.missing += 1;
+            let number = self.below.insert(Purpose::Guesses(place));
+            let length = self.unit_bytes.into();
+            let offset = u64::from(read_instead(wrong, unit, drive)) * length;
+            drive.next_request_is(origin);
+            let request = Request { arrival_ns: now, kind: RequestKind::Read, offset, length, high_priority, flow: 0, handle: None };
+            drive.accept(now, number.into(), request);
+            self.passed = true;
+        }
+        last.is_some()
+    }
+
+    /// The wrong page that the controller reads for a unit. None if the unit holds no data, or is being written: then it is in memory.
+    fn wrong_page(&mut self, unit: u32, drive: &Ssd) -> Option<Ppn> {
+        let Models::Segments(segments) = &mut self.models else { return None };
+        let ftl = drive.ftl();
+        let ppn = ftl.lookup(Lpn(unit)).filter(|_| ftl.chain(Lpn(unit)).is_none())?;
+        let wrong = segments.wrong_page(unit, ppn, ftl);
+        if let Some(shadow) = &mut self.shadow
+            && let Err(sentence) = segments.check(unit, ftl)
+        {
+            shadow.note(sentence);
+        }
+        wrong
+    }
+
+    /// A wrong place has been read for a command.
+    pub(super) fn wrong_place_read(&mut self, now: Ns, place: u32, drive: &mut Ssd) {
+        self.commands[place].own.missing -= 1;
+        self.go_on_if_free(now, place, drive);
+    }
+}
+
+/// The unit by which a flash page is read: one that it holds; if it holds none that is at rest, the unit that is looked for, in a page beside it.
+fn read_instead(wrong: Ppn, unit: u32, drive: &Ssd) -> u32 {
+    let ftl = drive.ftl();
+    let mut held = ftl.units_with(wrong).map(|(_, lpn)| lpn);
+    held.find(|&lpn| ftl.chain(lpn).is_none() && !ftl.geometry().is_of_map(lpn)).map_or(unit, |lpn| lpn.0)
+}
