@@ -90,16 +90,16 @@ fn cases() -> Vec<Case> {
                 reads(5 * MS + WRITE + READ),
             ],
         ),
-        // A line from place 0 of page 0. Within one place of those of 5, 6 and 7 are slopes up to 0.5, from 0.083 and from 0.214 on. The middle,
-        // 0.357, gives 5 and 7 the places 2 and 2.
+        // A line from place 0 of page 0. Within one place of those of 5, 6 and 7 are slopes up to 0.5, from 0.083 and from 0.214 on. That through page
+        // 7, 3 / 7, gives 5 and 6 the places 2 and 3.
         case(
             "a segment that is off by a page costs a read",
             segments(1),
             &after_four(&[read(10 * MS, 5), read(11 * MS, 6), read(12 * MS, 7), read(13 * MS, 0)]),
-            &[written(), vec![served(false, READ, 0), served(false, 0, 0), served(false, READ, 0), served(false, 0, 0)]].concat(),
+            &[written(), vec![served(false, READ, 0), served(false, READ, 0), served(false, 0, 0), served(false, 0, 0)]].concat(),
             &[
                 &programs[..],
-                &[reads(10 * MS), reads(10 * MS + READ), reads(11 * MS), reads(12 * MS), reads(12 * MS + READ), reads(13 * MS)],
+                &[reads(10 * MS), reads(10 * MS + READ), reads(11 * MS), reads(11 * MS + READ), reads(12 * MS), reads(13 * MS)],
             ]
             .concat(),
         ),
@@ -111,12 +111,12 @@ fn cases() -> Vec<Case> {
             &[&programs[..], &[reads(10 * MS), reads(12 * MS)]].concat(),
         ),
         case(
-            "a read of several pages reads a wrong page once, then all",
+            "a read of several pages reads the wrong pages, then all",
             segments(1),
             &after_four(&[pages(read(10 * MS, 5), 3)]),
-            // Place 2, for 5 and for 7.
-            &[written(), vec![served(false, READ, 2 * READ)]].concat(),
-            &[&programs[..], &[0, 1, 2, 3].map(|number| reads(10 * MS + number * READ))].concat(),
+            // Places 2 and 3, for 5 and for 6.
+            &[written(), vec![served(false, 2 * READ, 2 * READ)]].concat(),
+            &[&programs[..], &[0, 1, 2, 3, 4].map(|number| reads(10 * MS + number * READ))].concat(),
         ),
     ]
 }
@@ -201,7 +201,7 @@ fn planted_defects_are_found() {
     let kept = found(&exact(1), &[write(0, 0), write(2 * MS, 8), read(5 * MS, 0)]);
     assert!(kept.contains("the model of the mapping table gives place Some(0) for unit 0"), "{kept}");
     let kept = found(&segments(1), &after_four(&[read(10 * MS, 5), write(11 * MS, 5), read(13 * MS, 5)]));
-    assert!(kept.contains("the segment of unit 5 is off by Some(0), and 1 is known"), "{kept}");
+    assert!(kept.contains("gives unit 5 a place that is off by Some(0), and 1 is known"), "{kept}");
 }
 
 /// Some slope gives all places within the error, rounded to the nearest. Slopes are multiples of 2^-16 up to 1.

@@ -27,6 +27,7 @@ mod host_log;
 mod idle;
 mod interface_reference;
 mod learned_mapping;
+mod log_blocks;
 mod long_times;
 mod mapping_cache;
 mod memory;

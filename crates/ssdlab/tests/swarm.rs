@@ -528,7 +528,7 @@ fn a_mapping_table_that_forgets_is_found() {
         (PlantedInMap::DropsDirtyPages, "ranslation page"),
         (PlantedInMap::ForgetsMoves, "of translation page"),
         (PlantedInMap::ForgetsOrder, "goes on before it"),
-        (PlantedInMap::KeepsOldModels, "the mapping table gives place"),
+        (PlantedInMap::KeepsOldModels, "the model of the mapping table gives"),
     ] {
         let failure = found_so(How { planted_in_map: Some(defect), ..CHECKED });
         assert!(failure.reason.contains(says), "{defect:?}: {failure:?}");

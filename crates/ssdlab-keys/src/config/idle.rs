@@ -69,6 +69,8 @@ const NAMED_HANDLES: &str = "ftl.placement = \"handles\" or \"custom\"";
 const CUSTOM_PLACEMENT: &str = "ftl.placement = \"custom\"";
 const ZONES: &str = "ftl.placement = \"zones\"";
 const LOG: &str = "zones.log";
+const LOG_BY_UNIT: &str = "zones.log = \"greedy\" or \"cost-benefit\"";
+const LOG_BLOCKS: &str = "zones.log = \"bast\" or \"fast\"";
 const PERMUTATION: &str = "workload.address = \"permutation\"";
 const QUEUES: &str = "host.queues above 1";
 const CLOSED_LOOP: &str = "workload.queue_depth above 0, a closed loop";
@@ -167,10 +169,11 @@ const RULES: &[Rule] = &[
     switch("zones.reset_ns", |c| c.zones.reset_ns > 0, ZONES, Config::has_zones),
     switch("zones.reset_unit_ns", |c| c.zones.reset_unit_ns > 0, ZONES, Config::has_zones),
     switch("zones.log", |c| c.zones.log != LogVictim::None, ZONES, Config::has_zones),
-    parameter("zones.log_spare", LOG, Config::has_log),
-    parameter("zones.log_free", LOG, Config::has_log),
+    parameter("zones.log_blocks", LOG_BLOCKS, Config::has_log_blocks),
+    parameter("zones.log_spare", LOG_BY_UNIT, maps_log_by_unit),
+    parameter("zones.log_free", LOG_BY_UNIT, maps_log_by_unit),
     parameter("zones.log_batch", LOG, Config::has_log),
-    parameter("zones.log_copy", LOG, Config::has_log),
+    parameter("zones.log_copy", LOG_BY_UNIT, maps_log_by_unit),
     parameter("ftl.frontier", "a placement other than \"zones\", where page moves have blocks of their own", |c| !c.has_zones()),
     parameter("ftl.isolation", HANDLES, |c| c.ftl.placement == Placement::Handles),
     parameter("workload.handle", NAMED_HANDLES, sees_handles),
@@ -496,6 +499,11 @@ impl Config {
 pub fn idle_by_hand(config: &Config, set: &[(String, String)], from_state: bool) -> Result<Vec<IdleKey>> {
     let keys = keys_by_hand(set)?;
     Ok(config.idle_keys_of_run(from_state).into_iter().filter(|idle| keys.contains(&idle.key)).collect())
+}
+
+/// A log of the host maps units, and collects zones.
+fn maps_log_by_unit(config: &Config) -> bool {
+    config.has_log() && !config.has_log_blocks()
 }
 
 fn sees_handles(config: &Config) -> bool {

@@ -42,6 +42,9 @@ pub struct Zones {
     pub reset_unit_ns: Ns,
     /// A log of the host on the zones, which takes requests at any address and collects zones itself.
     pub log: LogVictim,
+    /// Number of log zones of `log = "bast"` or `"fast"`.
+    #[schemars(range(min = 2, max = 4096))]
+    pub log_blocks: u32,
     /// Share of the capacity of all zones that the log keeps as spare.
     #[schemars(range(min = 0.0, max = 0.99))]
     pub log_spare: f64,
@@ -65,6 +68,10 @@ pub enum LogVictim {
     Greedy,
     /// The zone with the largest (1 - u) x age / (1 + u), for a share u of valid units (Rosenblum and Ousterhout, TOCS 1992).
     CostBenefit,
+    /// Block-associative log zones: a zone takes the writes of one logical block, of a zone's size (BAST, IEEE TCE 2002).
+    Bast,
+    /// Fully associative log zones: one zone takes writes in order, the others all else (FAST, ACM TECS 2007).
+    Fast,
 }
 
 impl Default for Zones {
@@ -80,6 +87,7 @@ impl Default for Zones {
             reset_ns: 0,
             reset_unit_ns: 0,
             log: LogVictim::None,
+            log_blocks: 8,
             log_spare: 0.1,
             log_free: 2,
             log_batch: 64,
@@ -117,8 +125,19 @@ impl Config {
         self.has_zones() && self.zones.log != LogVictim::None
     }
 
-    /// Number of mapping units that the log of a drive exports whose zones have `units` that can be written.
-    pub fn log_units(&self, units: u64) -> u64 {
+    /// The log of the host maps by block: data zones have log zones (`zones.log = "bast"` or `"fast"`).
+    pub fn has_log_blocks(&self) -> bool {
+        self.has_zones() && matches!(self.zones.log, LogVictim::Bast | LogVictim::Fast)
+    }
+
+    /// Zones that log-block mapping keeps beside those for logs: one for merges, and one that is being reset.
+    pub const MERGE_ZONES: u64 = 2;
+
+    /// Number of mapping units that the log of a drive exports whose zones have `units` that can be written, each `zone`.
+    pub fn log_units(&self, units: u64, zone: u64) -> u64 {
+        if self.has_log_blocks() {
+            return units.saturating_sub((u64::from(self.zones.log_blocks) + Self::MERGE_ZONES) * zone);
+        }
         (units as f64 * (1.0 - self.zones.log_spare)) as u64
     }
 
@@ -128,7 +147,7 @@ impl Config {
             return capacity.exported_units;
         }
         if self.has_log() {
-            return self.log_units(capacity.exported_units);
+            return self.log_units(capacity.exported_units, self.zone_units(capacity.pools));
         }
         capacity.exported_units / self.zone_units(capacity.pools) * self.zone_distance(capacity.pools)
     }

@@ -94,8 +94,16 @@ counters! {
         log_collections,
         /// Reads of mapping units of which a write to a log of the host has a part (`zones.log`).
         log_fills,
+        /// Merges of log-block mapping that copied a whole block (`zones.log = "bast"` or `"fast"`).
+        log_full_merges,
         /// Mapping units that a log of the host moved, stale copies included (`zones.log`).
         log_moved_units,
+        /// Mapping units that merges of log-block mapping wrote without data, so that others keep their offset in the block.
+        log_padded_units,
+        /// Merges of log-block mapping that copied the rest of a block to its log zone.
+        log_partial_merges,
+        /// Merges of log-block mapping that copied nothing: the log zone had the whole block in order.
+        log_switch_merges,
         /// Writes that waited for a free zone of a log of the host, or for earlier ones that did (`zones.log`).
         log_waits,
         /// Mapping units of writes that a log of the host sent to zones (`zones.log`).

@@ -343,7 +343,9 @@ pub fn zones(rng: &mut Rng, config: &mut Config, requests: &mut [Request]) {
 fn log(rng: &mut Rng, config: &mut Config, requests: &mut [Request]) -> bool {
     let before = config.clone();
     let zones = &mut config.zones;
-    (zones.log, zones.log_spare) = (pick(rng, &[LogVictim::Greedy, LogVictim::CostBenefit]), pick(rng, &[0.9, 0.7, 0.5]));
+    (zones.log, zones.log_spare) =
+        (pick(rng, &[LogVictim::Greedy, LogVictim::CostBenefit, LogVictim::Bast, LogVictim::Fast]), pick(rng, &[0.9, 0.7, 0.5]));
+    zones.log_blocks = 2;
     (zones.log_free, zones.log_batch, zones.log_copy) = (pick(rng, &[2, 3]), pick(rng, &[1, 5, 64]), rng.chance(0.5));
     (zones.max_open, zones.max_active) = (zones.max_open.max(2), zones.max_active.max(2));
     if ssdlab::config::validate(config).is_err() {

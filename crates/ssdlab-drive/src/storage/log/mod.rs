@@ -6,11 +6,17 @@
 //! | `space` | places of logical units, free and open zones, victims |
 //! | `serve` | requests come in, are sent to the zones, and end |
 //! | `moves` | a victim is moved and reset |
+//! | `blocks`, `merges` | log-block mapping in place of that: data and log zones; merges |
+//! | `bast`, `fast` | its policies |
 //! | `shadow` | verify mode: versions of data |
 //! | `observed` | what checks and verify mode ask |
 //!
 //! The log knows the place of each unit in the memory of the host, which takes no time. It has one zone open for writes and one for moves.
 
+mod bast;
+mod blocks;
+mod fast;
+mod merges;
 mod moves;
 mod observed;
 mod serve;
@@ -25,6 +31,8 @@ use super::interface::Interface;
 use super::store::Layer;
 use super::zones::{State, Zones};
 use crate::slab::Slab;
+use blocks::Blocks;
+use merges::Steps;
 use moves::Moves;
 use shadow::Shadow;
 use space::{Run, Space};
@@ -68,6 +76,10 @@ enum Below {
     Moves,
     /// Resets the victim.
     Resets,
+    /// Copies or pads data for a merge.
+    Merges,
+    /// Resets a zone that holds nothing.
+    ResetsEmpty,
 }
 
 /// A log on a drive with zones.
@@ -90,6 +102,9 @@ pub struct Log {
     /// Writes that wait for a free zone, in the order in which they came in.
     waiting: VecDeque<u32>,
     moves: Moves,
+    /// Log-block mapping; `None`: the log maps by unit, and `moves` collects zones.
+    blocks: Option<Blocks>,
+    steps: Steps,
     /// The zones have got a request since `settle` last returned.
     passed: bool,
     /// Buffer reused from call to call.
@@ -107,11 +122,14 @@ impl Log {
     pub fn new(config: &Config, zones: Interface<Zones>) -> Self {
         let below = zones.lower();
         let (count, capacity) = (below.count(), below.capacity());
-        let logical = config.log_units(u64::from(count) * u64::from(capacity)) as u32;
+        let logical = config.log_units(u64::from(count) * u64::from(capacity), capacity.into()) as u32;
         let filled = below.zone(0).0 == State::Full;
+        let space = Space::new(config.zones.log, count, capacity, logical, filled);
         Log {
             keys: config.zones.clone(),
-            space: Space::new(config.zones.log, count, capacity, logical, filled),
+            blocks: Blocks::new(&config.zones, &space, count, capacity, filled),
+            steps: Steps::default(),
+            space,
             unit_bytes: below.page_bytes().into(),
             capacity,
             distance: (below.zone_bytes() / u64::from(below.page_bytes())) as u32,
@@ -170,7 +188,7 @@ impl Log {
                 self.take_completions(now);
             }
             any |= self.send_waiting(now);
-            any |= self.collect(now);
+            any |= if self.blocks.is_some() { self.merge(now) } else { self.collect(now) };
             if !any {
                 self.check_if_verifying();
                 return std::mem::take(&mut self.passed);
@@ -197,6 +215,8 @@ impl Log {
                 Below::ReadsVictim => self.victim_read(now),
                 Below::Moves => self.moved(),
                 Below::Resets => self.victim_reset(),
+                Below::Merges => self.step_ended(),
+                Below::ResetsEmpty => self.empty_reset(),
             }
         }
         self.ended = ended;

@@ -22,7 +22,7 @@ impl Observed for Log {
     }
 
     fn is_at_rest(&self) -> bool {
-        self.requests.is_empty() && !self.collects()
+        self.requests.is_empty() && !self.collects() && !self.merges()
     }
 }
 
@@ -37,6 +37,7 @@ impl Log {
 
     fn recount(&self) -> Result<(), String> {
         self.space.check()?;
+        self.blocks.as_ref().map_or(Ok(()), |blocks| blocks.check(&self.space))?;
         if self.requests.is_empty() && !self.unsent.is_empty() {
             return Err(format!("no request of the log is outstanding, and requests of {} units count as not sent", self.unsent.len()));
         }
@@ -44,7 +45,7 @@ impl Log {
             return Err("writes do not wait for a free zone in the order in which they came in".into());
         }
         // With nothing outstanding all newest data lie in front of the write pointers of their zones.
-        if !self.requests.is_empty() || self.collects() {
+        if !self.requests.is_empty() || self.collects() || self.merges() {
             return Ok(());
         }
         for place in (0..self.space.logical()).filter_map(|unit| self.space.place(unit)) {

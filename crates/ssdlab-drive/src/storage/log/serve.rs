@@ -224,7 +224,7 @@ impl Log {
         let end = self.units(&self.requests[place].request).end;
         while self.requests[place].own.next < end {
             let next = self.requests[place].own.next;
-            let Some(run) = self.space.take(Writer::Host, end - next) else { return false };
+            let Some(run) = self.take_room(next, end - next) else { return false };
             self.requests[place].own.next += run.units;
             self.counters().log_written_units += u64::from(run.units);
             for at in 0..run.units {
@@ -236,6 +236,14 @@ impl Log {
             self.pass(now, Below::Writes { place, run, sent: now }, Some(place), (RequestKind::Write, offset, length));
         }
         true
+    }
+
+    /// Takes room for up to `most` units of a write from `unit` on. `None`: it waits.
+    fn take_room(&mut self, unit: u32, most: u32) -> Option<Run> {
+        match &mut self.blocks {
+            None => self.space.take(Writer::Host, most),
+            Some(blocks) => blocks.take(&mut self.space, unit, most),
+        }
     }
 
     /// A part of a write has ended.

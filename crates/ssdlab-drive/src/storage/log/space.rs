@@ -103,6 +103,30 @@ impl Space {
         self.open[Writer::Moves as usize].map_or(self.capacity, |(_, next)| self.capacity - next)
     }
 
+    /// Takes a free zone, for log-block mapping.
+    pub fn open_zone(&mut self) -> Option<u32> {
+        let zone = self.free.pop_front()?;
+        self.uses[zone as usize] = Use::Open;
+        Some(zone)
+    }
+
+    /// Takes up to `most` units of a zone from `next` on.
+    pub fn append(&mut self, zone: u32, next: u32, most: u32) -> Run {
+        let end = self.capacity.min(next + most);
+        self.under_way[zone as usize] += 1;
+        Run { zone, first: zone * self.capacity + next, units: end - next }
+    }
+
+    /// A zone is neither free nor being reset, and no write of it is under way.
+    pub fn is_used(&self, zone: u32) -> bool {
+        !matches!(self.uses[zone as usize], Use::Free | Use::Victim) && self.is_written(zone)
+    }
+
+    /// A zone without newest data is being reset.
+    pub fn resets(&mut self, zone: u32) {
+        self.uses[zone as usize] = Use::Victim;
+    }
+
     /// Takes up to `most` units of the writer's open zone. `None`: it has none, and none may be opened; the last free zone is kept for moves.
     pub fn take(&mut self, writer: Writer, most: u32) -> Option<Run> {
         let (zone, next) = match self.open[writer as usize] {
@@ -155,7 +179,7 @@ impl Space {
         let is_ripe = |&zone: &usize| self.uses[zone] == Use::Full && self.valid[zone] < self.capacity && self.valid[zone] <= room;
         let zones = (0..self.uses.len()).filter(is_ripe);
         let victim = match self.by {
-            LogVictim::None | LogVictim::Greedy => zones.min_by_key(|&zone| self.valid[zone]),
+            LogVictim::None | LogVictim::Bast | LogVictim::Fast | LogVictim::Greedy => zones.min_by_key(|&zone| self.valid[zone]),
             LogVictim::CostBenefit => zones.min_by_key(|&zone| Reverse(self.gain(zone))),
         }?;
         self.uses[victim] = Use::Victim;

@@ -1,7 +1,7 @@
 //! Checks of zones.
 
 use crate::config::zones::fills_programs;
-use crate::config::{Allocation, ArrayLevel, Capacity, Config, PreconditionKind, RangePolicy, SuperblockSpan, UnmappedRead};
+use crate::config::{Allocation, ArrayLevel, Capacity, Config, LogVictim, PreconditionKind, RangePolicy, SuperblockSpan, UnmappedRead};
 
 /// Checks that nothing above the zones changes the order of writes, that a zone is whole blocks, and that preparation can leave zones.
 pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
@@ -91,10 +91,12 @@ fn sizes(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
 fn log(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
     let zones = &config.zones;
     let zone = config.zone_units(capacity.pools);
-    let (count, units) = (capacity.exported_units / zone, config.log_units(capacity.exported_units));
+    let (count, units) = (capacity.exported_units / zone, config.log_units(capacity.exported_units, zone));
     // One each is open for writes and for moves, and one is kept free.
     let spare = count.saturating_sub(units.div_ceil(zone));
-    if count < 4 {
+    if config.has_log_blocks() {
+        log_blocks(config, count, messages);
+    } else if count < 4 {
         messages.push(format!(
             "zones.log: the drive has {count} zones, and a log needs four; have more zones (zones.blocks, device.blocks_per_plane)"
         ));
@@ -130,5 +132,27 @@ fn log(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
     if config.wear.is_on() {
         messages
             .push("zones.log: the log of the host has no remedy for blocks that fail; switch wear off, or set zones.log = \"none\"".into());
+    }
+}
+
+/// Checks that log-block mapping has zones for data, logs and merges, and that all that it writes at a time can be active.
+fn log_blocks(config: &Config, count: u64, messages: &mut Vec<String>) {
+    let zones = &config.zones;
+    let least = u64::from(zones.log_blocks) + Config::MERGE_ZONES + 1;
+    if count < least {
+        messages.push(format!(
+            "zones.log_blocks = {}: the drive has {count} zones, and needs {least}: for logs, two for merges, and one for data; lower it, or have more \
+             zones (zones.blocks, device.blocks_per_plane)",
+            zones.log_blocks
+        ));
+    }
+    // Of `fast` only one log zone of each kind is written at a time.
+    let active = if zones.log == LogVictim::Bast { zones.log_blocks + 1 } else { 3 };
+    if active > zones.max_active.into() {
+        messages.push(format!(
+            "zones.max_active = {}: log-block mapping writes to {active} zones at a time, one of them for merges; raise it (to at most 14), or lower \
+             zones.log_blocks",
+            zones.max_active
+        ));
     }
 }

@@ -40,6 +40,12 @@ fn slopes((unit, place): Point, first: Point, error: u32) -> (i64, i64) {
     (-(-low).div_euclid(run), (high - 1).div_euclid(run))
 }
 
+/// The slope nearest to that from one unit to another.
+fn steepness(last: Point, first: Point) -> i64 {
+    let (run, rise) = (i64::from(last.0 - first.0), i64::from(last.1) - i64::from(first.1));
+    ((rise << (SLOPE_BITS + 1)) + run).div_euclid(2 * run)
+}
+
 /// Calls `each` with the lines through `points`, the units of one row of blocks by address.
 pub(super) fn fit(points: &[Point], error: u32, each: &mut dyn FnMut(Line)) {
     let mut left = points;
@@ -53,10 +59,12 @@ pub(super) fn fit(points: &[Point], error: u32, each: &mut dyn FnMut(Line)) {
             (low, high, count) = (lowest.max(low), highest.min(high), count + 1);
         }
         let (these, rest) = left.split_at(count);
-        let slope = if count == 1 { 0 } else { i64::midpoint(low, high) as u32 };
+        // Through the last unit, too, if that is within the error of all: so no place of units equally far apart is wrong.
+        let last = these[count - 1];
+        let slope = if count == 1 { 0 } else { steepness(last, first).clamp(low, high) as u32 };
         let step = these.get(1).map_or(1, |second| second.0 - first.0);
         let regular = these.windows(2).all(|pair| pair[1].0 - pair[0].0 == step);
-        each(Line { first: first.0, last: these[count - 1].0, place: first.1, slope, units: count as u32, regular });
+        each(Line { first: first.0, last: last.0, place: first.1, slope, units: count as u32, regular });
         left = rest;
     }
 }
@@ -97,6 +105,9 @@ mod tests {
         // With an error of one: slopes of (0.5..1] for 1 and 2, and at most (3 + 1.5) / 10 for 10.
         let ends: Vec<(u32, u32)> = lines(&points, 1).iter().map(|line| (line.first, line.last)).collect();
         assert_eq!(ends, [(0, 10), (11, 11)]);
+        // Whatever the error, units equally far apart are where the line says.
+        let even: Vec<Point> = (0..120).map(|at| (2 * at, 100 + at)).collect();
+        assert!(even.iter().all(|&(unit, place)| lines(&even, 16)[0].predict(unit) == place));
         // A place that falls begins a line.
         assert_eq!(lines(&[(0, 9), (1, 3)], 0).len(), 2);
     }

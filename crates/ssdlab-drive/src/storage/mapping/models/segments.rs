@@ -91,7 +91,7 @@ impl Segments {
         let known = i64::from(self.off[unit as usize]);
         match off {
             Some(off) if off == known && off.unsigned_abs() <= u64::from(self.error) => Ok(()),
-            _ => Err(format!("the segment of unit {unit} is off by {off:?}, and {known} is known")),
+            _ => Err(format!("the model of the mapping table gives unit {unit} a place that is off by {off:?}, and {known} is known")),
         }
     }
 
