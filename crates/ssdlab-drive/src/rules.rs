@@ -3,8 +3,8 @@
 
 use ssdlab_base::units::Ns;
 use ssdlab_keys::config::{
-    Advance, Allocation, Begin, Config, Isolation, Leftover, Order, PartialWrite, Placement, Priority, Scope, Stream, Streams, Suspendable,
-    SuspendedForReads, Turns, UnmappedRead,
+    Advance, Allocation, Begin, Config, Isolation, Leftover, MapModels, Order, PartialWrite, Placement, Priority, Scope, Stream, Streams,
+    Suspendable, SuspendedForReads, Turns, UnmappedRead,
 };
 use ssdlab_keys::energy::EnergyRates;
 use ssdlab_keys::geometry::Geometry;
@@ -52,6 +52,8 @@ pub struct Rules {
     pub unmapped_read: UnmappedRead,
     /// Units that GC has moved are noted, for updates of the mapping table in flash.
     pub notes_moves: bool,
+    /// Units whose place has changed are noted, for models of the mapping table.
+    pub notes_changes: bool,
     /// Host operations wait by plane, not by die.
     pub waits_by_plane: bool,
     /// Page moves of a job, if nothing can come between them, may be simulated as one event ([`BurstRule`]). Set by the drive.
@@ -298,7 +300,8 @@ impl Rules {
             parts_per_page: config.parts_per_page(),
             skip_partial_read: config.ftl.partial_write == PartialWrite::Program,
             unmapped_read: config.ftl.unmapped_read,
-            notes_moves: config.has_mapping(),
+            notes_moves: config.caches_map(),
+            notes_changes: config.ftl.map_models != MapModels::None,
             waits_by_plane: by_plane && pool_is_plane && geometry.planes > geometry.dies,
         }
     }

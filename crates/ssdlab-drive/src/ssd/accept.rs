@@ -2,7 +2,7 @@
 
 use super::Ssd;
 use super::host::Outstanding;
-use super::mechanisms::{self, accepted, burst, estimates, merge, order, slc, superblock, wear, zones};
+use super::mechanisms::{self, accepted, burst, estimates, merge, order, slc, superblock, table, wear, zones};
 use super::watch::planted::Planted;
 use super::watch::probes::Event;
 use super::watch::timeline;
@@ -154,6 +154,11 @@ impl Ssd {
             estimates::enter(self, now, id, ends);
         }
         Ok(())
+    }
+
+    /// A write or trim of a page has not ended: its data are in the controller's memory, or there are none.
+    pub fn is_changing(&self, lpn: Lpn) -> bool {
+        page_order::ends(&self.ftl, lpn).is_some_and(|ends| self.transactions[ends.youngest].changes().is_some())
     }
 
     /// Notes the last operations of the queues that an operation may enter later than it is admitted.
@@ -447,6 +452,7 @@ impl Ssd {
         if self.rules.dynamic {
             self.room_appeared(Some(place));
         }
+        table::place_changed(self, lpn);
         self.probes.note(now, &self.ftl, Event::Trimmed(lpn));
         superblock::page_invalid(self, now, place);
         self.gain_appeared(now, pool);

@@ -309,6 +309,7 @@ impl Ssd {
         let transaction = &self.transactions[id];
         let (lpn, ppn, version, pool) = (transaction.lpn, transaction.ppn, transaction.version, transaction.pool);
         let old = self.ftl.commit_write(pool, lpn, ppn);
+        table::place_changed(self, lpn);
         self.probes.note(now, &self.ftl, Event::Written(lpn, version));
         self.write_ended(now, id, pool, old);
     }

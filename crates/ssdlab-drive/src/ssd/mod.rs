@@ -118,6 +118,8 @@ pub struct Ssd {
     probes: Probes,
     /// Units that GC has moved since the last [`Ssd::take_moved`]; only with `ftl.map_cache_bytes`.
     moved: Vec<Lpn>,
+    /// Units that have been written, trimmed or moved since the last [`Ssd::take_changed`]; only with `ftl.map_models`.
+    changed: Vec<Lpn>,
     /// Units of all victims erased, less those that GC has moved (with padding) so far; only with `ftl.map_cache_bytes`.
     gained: i64,
     /// Units of padding in programs of translation pages since the last [`Ssd::take_padded`], each with the index of its request.
@@ -173,6 +175,7 @@ impl Ssd {
             merging: Merging::new(geometry.dies),
             probes: Probes::new(&ftl),
             moved: Vec::new(),
+            changed: Vec::new(),
             gained: 0,
             padded: Vec::new(),
             serial: 0,

@@ -5,9 +5,20 @@ use crate::ssd::Ssd;
 use crate::ssd::mechanisms::ErasedBlock;
 use ssdlab_base::units::Lpn;
 
+/// A unit has been written or trimmed, or its moved copy is current: it has another place, or none.
+#[inline(always)]
+pub(in crate::ssd) fn place_changed(ssd: &mut Ssd, lpn: Lpn) {
+    if ssd.rules.notes_changes {
+        ssd.changed.push(lpn);
+    }
+}
+
 /// The move of a unit has ended; its copy is current, or else stale.
 #[inline(always)]
 pub(in crate::ssd) fn unit_moved(ssd: &mut Ssd, lpn: Lpn, current: bool) {
+    if current {
+        place_changed(ssd, lpn);
+    }
     if ssd.rules.notes_moves {
         let of_map = ssd.geometry().is_of_map(lpn);
         ssd.probes.count().map_pages_moved += u64::from(of_map);

@@ -270,6 +270,7 @@ fn unit_written(ssd: &mut Ssd, now: Ns, id: TxnId) {
     let Transaction { lpn, ppn, version, pool, .. } = ssd.transactions[id];
     let old = ssd.ftl.commit_write(pool, lpn, ppn);
     ssd.transactions[id].ppn = old.unwrap_or(NOWHERE);
+    table::place_changed(ssd, lpn);
     ssd.probes.note(now, &ssd.ftl, Event::Written(lpn, version));
 }
 

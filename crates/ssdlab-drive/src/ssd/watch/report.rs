@@ -137,6 +137,11 @@ impl Ssd {
         into.append(&mut self.moved);
     }
 
+    /// Moves the units whose place has changed since the last call to `into`, where that is noted (`ftl.map_models`).
+    pub fn take_changed(&mut self, into: &mut Vec<Lpn>) {
+        into.append(&mut self.changed);
+    }
+
     /// Moves the units of padding in programs of translation pages since the last call to `into`, each with the index of its request.
     pub fn take_padded(&mut self, into: &mut Vec<(u64, u32)>) {
         into.append(&mut self.padded);

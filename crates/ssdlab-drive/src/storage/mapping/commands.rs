@@ -23,7 +23,7 @@ pub(super) struct Command {
     /// The command writes sectors of its unit that are not consecutive.
     scattered: bool,
     /// Units of a write that need not be consecutive; `items`: their items. Empty for other commands.
-    pub(super) units: Vec<u32>,
+    units: Vec<u32>,
     items: Vec<u32>,
     /// The class of these units, if the placement policy was asked above the drive.
     class: Option<Class>,
@@ -50,7 +50,7 @@ pub(super) struct Waiter {
 
 impl Tracked<Command> {
     /// The command changes mapping entries.
-    pub(super) fn changes(&self) -> bool {
+    fn changes(&self) -> bool {
         matches!(self.request.kind, RequestKind::Write | RequestKind::Trim)
     }
 }
@@ -292,7 +292,6 @@ impl State {
             drive.note_rejected();
             return self.complete(now, place, times);
         }
-        self.entries_change(place);
         let below = self.below.insert(Purpose::Serves(place));
         let command = &self.commands[place];
         let request = Request { arrival_ns: now, ..command.request };
@@ -330,8 +329,6 @@ impl State {
             times.wait(Blocked::TranslationPage, command.own.waited);
         }
         command.times = times;
-        self.entries_change(place);
-        let command = &mut self.commands[place];
         for mut list in [std::mem::take(&mut command.own.units), std::mem::take(&mut command.own.items)] {
             if list.capacity() > 0 {
                 list.clear();

@@ -13,35 +13,29 @@ impl State {
         matches!(self.models, Models::Segments(_))
     }
 
-    /// The entry of a unit changes.
-    pub(super) fn entry_changes(&mut self, unit: u32) {
-        if self.planted != Some(PlantedInMap::KeepsOldModels) {
-            self.models.entry_changes(unit);
+    /// Models forget the units whose places have changed.
+    pub(super) fn note_changes(&mut self, drive: &mut Ssd) {
+        let mut changed = std::mem::take(&mut self.moved);
+        drive.take_changed(&mut changed);
+        for unit in changed.drain(..).filter(|&unit| !drive.ftl().geometry().is_of_map(unit)) {
+            if self.planted != Some(PlantedInMap::KeepsOldModels) {
+                self.models.entry_changes(unit.0);
+            }
         }
+        self.moved = changed;
     }
 
-    /// A command goes on to the drive, or ends there: the entries of what it writes or trims change.
-    pub(super) fn entries_change(&mut self, place: u32) {
-        let command = &self.commands[place];
-        if matches!(self.models, Models::None) || !command.changes() {
-            return;
+    /// A translation page is written: its entries are in memory, and its model is made of them.
+    pub(super) fn learn(&mut self, page: u32, drive: &mut Ssd) {
+        self.note_changes(drive);
+        if let Models::Exact(models) = &mut self.models {
+            models.page_is_written(page, drive.ftl());
         }
-        let (range, list) = (self.units_of(command), command.own.units.clone());
-        let range = if list.is_empty() { range } else { 0..0 };
-        range.chain(list).for_each(|unit| self.entry_changes(unit));
-    }
-
-    /// A translation page is written: its entries are in memory, and its model is made of them, without those that outstanding commands change.
-    pub(super) fn learn(&mut self, page: u32, drive: &Ssd) {
-        let Models::Exact(models) = &mut self.models else { return };
-        models.page_is_written(page, drive.ftl());
-        let changed = self.commands.iter().filter(|(_, command)| command.changes()).map(|(place, _)| place);
-        let changed: Vec<u32> = changed.collect();
-        changed.into_iter().for_each(|place| self.entries_change(place));
     }
 
     /// The model gives all places of an item that a read needs, so that it needs no translation page.
-    pub(super) fn is_predicted(&mut self, place: u32, item: u32, drive: &Ssd) -> bool {
+    pub(super) fn is_predicted(&mut self, place: u32, item: u32, drive: &mut Ssd) -> bool {
+        self.note_changes(drive);
         let (Models::Exact(models), command) = (&self.models, &self.commands[place]) else { return false };
         if command.request.kind != RequestKind::Read {
             return false;
@@ -65,6 +59,8 @@ impl State {
         if !self.maps_by_segments() || command.request.kind != RequestKind::Read || command.own.guessed {
             return false;
         }
+        self.note_changes(drive);
+        let command = &self.commands[place];
         let (units, origin) = (self.units_of(command), command.origin.made(Cause::MapRead));
         let high_priority = command.request.high_priority;
         self.commands[place].own.guessed = true;
@@ -92,7 +88,7 @@ impl State {
     fn wrong_page(&mut self, unit: u32, drive: &Ssd) -> Option<Ppn> {
         let Models::Segments(segments) = &mut self.models else { return None };
         let ftl = drive.ftl();
-        let ppn = ftl.lookup(Lpn(unit)).filter(|_| ftl.chain(Lpn(unit)).is_none())?;
+        let ppn = ftl.lookup(Lpn(unit)).filter(|_| !drive.is_changing(Lpn(unit)))?;
         let wrong = segments.wrong_page(unit, ppn, ftl);
         if let Some(shadow) = &mut self.shadow
             && let Err(sentence) = segments.check(unit, ftl)
@@ -109,9 +105,9 @@ impl State {
     }
 }
 
-/// The unit by which a flash page is read: one that it holds; if it holds none that is at rest, the unit that is looked for, in a page beside it.
+/// The unit by which a flash page is read: one that it holds; if it holds none that is not changing, the unit that is looked for, in a page beside it.
 fn read_instead(wrong: Ppn, unit: u32, drive: &Ssd) -> u32 {
     let ftl = drive.ftl();
     let mut held = ftl.units_with(wrong).map(|(_, lpn)| lpn);
-    held.find(|&lpn| ftl.chain(lpn).is_none() && !ftl.geometry().is_of_map(lpn)).map_or(unit, |lpn| lpn.0)
+    held.find(|&lpn| !drive.is_changing(lpn) && !ftl.geometry().is_of_map(lpn)).map_or(unit, |lpn| lpn.0)
 }

@@ -204,6 +204,7 @@ impl MappingCache {
     fn settle(&mut self, now: Ns) -> bool {
         let Some(state) = self.state.as_deref_mut() else { return false };
         loop {
+            state.note_changes(&mut self.drive);
             // The padding of a request's programs is known only until its completion is taken.
             state.note_padding(&mut self.drive);
             let mut any = state.take_completions(now, &mut self.drive);

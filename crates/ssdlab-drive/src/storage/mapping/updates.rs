@@ -202,10 +202,6 @@ impl State {
     }
 
     fn note_move(&mut self, unit: u32) {
-        self.entry_changes(unit);
-        if self.maps_by_segments() {
-            return;
-        }
         let (slot, page) = (self.pages.slot_of(self.item_of(unit)), self.table.page_of(unit));
         if slot != NONE {
             self.stats.moves_cached += 1;
