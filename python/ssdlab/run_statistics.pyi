@@ -91,6 +91,7 @@ class Buffer(Section):
     programs: int
     part_programs: int
     timeouts: int
+    sorts: int
     held: int
 
 class BytesWritten(Section):
@@ -166,7 +167,11 @@ class Counters(Section):
     leveling_moves: int
     log_collections: int
     log_fills: int
+    log_full_merges: int
     log_moved_units: int
+    log_padded_units: int
+    log_partial_merges: int
+    log_switch_merges: int
     log_waits: int
     log_written_units: int
     lost_units: int
@@ -422,6 +427,8 @@ class Mapping(Section):
     hits: int
     delayed_hits: int
     misses: int
+    predicted: int
+    mispredicted: int
     hit_ratio: float
     unread: int
     full_waits: int
@@ -436,6 +443,8 @@ class Mapping(Section):
     cached: int
     dirty: int
     pending: int
+    lines: int
+    model_bytes: int
 
 class PowerCut(Section):
     at: int

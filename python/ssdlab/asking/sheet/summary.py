@@ -198,6 +198,8 @@ def _remarks(drive: Drive) -> Iterator[str]:
         yield f"Blocks fail after wear.endurance = {drive.wear['endurance']} erases, before the wear.rated_cycles of TBW and DWPD."
     if drive.ftl["map_cache_bytes"]:
         yield "The mapping cache is not in these numbers: each miss costs a read, and often a program, of the flash."
+    if drive.ftl["map_models"] == "segments" and drive.ftl["map_model_error"]:
+        yield "Reads at a wrong place are not in these numbers: a segment may be off by ftl.map_model_error units, which costs a read."
     if drive.cache["policy"] != "none":
         yield "The cache is not in these numbers: hits are faster."
     if drive.host["slots"] or drive.host["queue_depth"]:

@@ -126,6 +126,7 @@ BEHIND: dict[str, tuple[Counter, ...]] = {
     "mapping": (
         Counter("mapping.misses", "{} misses in the mapping cache"),
         Counter("mapping.flash_reads", "{} reads of translation pages"),
+        Counter("mapping.mispredicted", "{} reads at a wrong place first"),
         Counter("mapping.write_backs", "{} written back"),
     ),
     "power": (Counter("counters.power_waits", "{} waits for power"),),

@@ -390,6 +390,9 @@ def _mapping(result: RunData) -> list[RenderableType]:
     mapping = result.get("mapping")
     if mapping is None:
         return []
+    memory = size(mapping["model_bytes"])
+    if not mapping["pages"]:
+        return [Text(f"Mapping: {mapping['lines']:,} segments of {memory}; {mapping['mispredicted']:,} reads at a wrong place first")]
     uses = mapping["hits"] + mapping["misses"]
     found = f" ({share(mapping['hit_ratio'])})" if uses else ""
     kept = f"{mapping['capacity']:,} of {mapping['pages']:,} translation pages in memory"
@@ -402,7 +405,8 @@ def _mapping(result: RunData) -> list[RenderableType]:
     }
     counts = [f"{mapping[key]:,} {name}" for key, name in names.items() if mapping[key]]
     lines = [f"Mapping cache: {kept}; {mapping['hits']:,} of {uses:,} uses hit{found}"]
-    return [Text(line) for line in (*lines, *([f"  flash: {', '.join(counts)}"] if counts else []))]
+    models = [f"  models of {memory}: {mapping['predicted']:,} further uses needed no page"] if mapping["model_bytes"] else []
+    return [Text(line) for line in (*lines, *models, *([f"  flash: {', '.join(counts)}"] if counts else []))]
 
 
 def _ages(result: RunData) -> list[RenderableType]:
