@@ -168,7 +168,8 @@ fn drawn(rng: &mut Rng) -> Config {
     config
 }
 
-fn begun(config: &Config) -> Simulation {
+/// A simulation of a drive in which every invariant is checked after every event, once it is prepared.
+pub fn begun(config: &Config) -> Simulation {
     let plan = Plan { verify: Verify::Every, ..Plan::new(config.clone(), 1) };
     let mut simulation = Simulation::new(&plan, &Control::default()).unwrap();
     simulation.take_completions();
@@ -233,19 +234,19 @@ fn what_is_moved_is_what_a_reference_moves() {
     assert!(moved > 2_000 && collected > 500, "{moved} {collected}");
 }
 
-/// Random requests of parts of units, whose times are up to `gap` apart.
-fn submit(rng: &mut Rng, simulation: &mut Simulation, config: &Config, gap: u64) {
+/// Random requests of parts of units, whose times are up to `gap` apart; `trims` for 19 others.
+pub fn submit(rng: &mut Rng, simulation: &mut Simulation, config: &Config, gap: u64, trims: u64) {
     let exported = config.exported_bytes().unwrap();
     let mut at = 0;
     for _ in 0..600 {
         at += rng.below(gap);
-        let kind = match rng.below(20) {
+        let kind = match rng.below(19 + trims) {
             0..11 => RequestKind::Write,
             11..18 => RequestKind::Read,
-            18 => RequestKind::Trim,
-            _ => RequestKind::Flush,
+            18 => RequestKind::Flush,
+            _ => RequestKind::Trim,
         };
-        let length = if kind == RequestKind::Flush { 0 } else { 512 * (1 + rng.below(24)).min(exported / 512) };
+        let length = if kind == RequestKind::Flush { 0 } else { 512 * (1 + rng.below(32)).min(exported / 512) };
         let offset = if kind == RequestKind::Flush { 0 } else { 512 * rng.below((exported - length) / 512 + 1) };
         simulation.submit(Request { arrival_ns: at, kind, offset, length, high_priority: false, flow: 0, handle: None }).unwrap();
     }
@@ -260,7 +261,7 @@ fn reads_find_the_newest_data() {
         let config = drawn(&mut rng);
         let mut simulation = begun(&config);
         let gap = pick(&mut rng, &[20_000, 200_000, 1_000_000]);
-        submit(&mut rng, &mut simulation, &config, gap);
+        submit(&mut rng, &mut simulation, &config, gap, 1);
         simulation.run_to_idle().unwrap();
         assert_eq!(simulation.take_completions().iter().filter(|done| !done.is_rejected()).count(), 600, "case {case}");
         simulation.storage().check().unwrap_or_else(|error| panic!("case {case}: {error}"));
@@ -295,7 +296,7 @@ fn moves_that_replace_newer_data_are_found() {
         let config = drawn(&mut rng);
         let mut simulation = begun(&config);
         simulation.storage_mut().plant_in_log();
-        submit(&mut rng, &mut simulation, &config, 20_000);
+        submit(&mut rng, &mut simulation, &config, 20_000, 1);
         simulation.run_to_idle().and_then(|()| simulation.storage().check()).err()
     });
     assert!(found.is_some_and(|found| found.to_string().contains("of the log finds version")));

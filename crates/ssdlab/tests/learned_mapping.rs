@@ -2,21 +2,19 @@
 //! 25 us, a program 200 us. With a mapping cache a translation page is a page and has the entries of eight pages.
 
 use crate::common::{one_die, pick, plan, protected_buffer, simulation};
-use crate::timelines::{Case, Stage, array, bus, changed, filled, pages, play_all, read, write};
+use crate::mapping_cache::{READ, WRITE, reads, served, writes};
+use crate::timelines::{Case, Stage, changed, filled, pages, play_all, read, write};
 use ssdlab::config::{Allocation, Config, Drain, MapCacheUnit, MapModels, PreconditionKind, ReclaimUnit, validate};
 use ssdlab::ftl::Ftl;
 use ssdlab::request::Request;
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, run};
-use ssdlab::stats::Part::{self, Array, DieQueue, Mapping, Transfer};
-use ssdlab::stats::{MappingResult, RunResult};
+use ssdlab::stats::{MappingResult, Part, RunResult};
 use ssdlab::storage::PlantedInMap;
 use ssdlab::units::Lpn;
 
 const MS: u64 = 1_000_000;
 const PAGE: u64 = 4096;
-const READ: u64 = 127_400;
-const WRITE: u64 = 302_400;
 
 /// 64 pages, all written in order, eight translation pages, and memory for `room` of them.
 fn exact(room: u64) -> Config {
@@ -30,20 +28,6 @@ fn exact(room: u64) -> Config {
 /// A drive of 16 pages in blocks of four, erased, with segments whose places are wrong by at most `error`.
 fn segments(error: u8) -> Config {
     changed(one_die(), |c| (c.ftl.map_models, c.ftl.map_model_error) = (MapModels::Segments, error))
-}
-
-fn reads(at: u64) -> [Stage; 2] {
-    [array(0, at, at + 25_000), bus(0, at + 25_000, at + READ)]
-}
-
-fn writes(at: u64) -> [Stage; 2] {
-    [bus(0, at, at + 102_400), array(0, at + 102_400, at + WRITE)]
-}
-
-/// A read or write after waits for the mapping and for the die.
-fn served(write: bool, mapping: u64, die_queue: u64) -> (u64, Vec<(Part, u64)>) {
-    let (ns, array) = if write { (WRITE, 200_000) } else { (READ, 25_000) };
-    (mapping + die_queue + ns, vec![(Mapping, mapping), (DieQueue, die_queue), (Array, array), (Transfer, 102_400)])
 }
 
 fn case(name: &'static str, config: Config, requests: &[Request], responses: &[(u64, Vec<(Part, u64)>)], stages: &[[Stage; 2]]) -> Case {

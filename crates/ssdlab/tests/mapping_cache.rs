@@ -20,8 +20,8 @@ use ssdlab::units::Lpn;
 const MS: u64 = 1_000_000;
 const PAGE: u64 = 4096;
 /// A read, and a write.
-const READ: u64 = 127_400;
-const WRITE: u64 = 302_400;
+pub const READ: u64 = 127_400;
+pub const WRITE: u64 = 302_400;
 
 /// 64 pages exported, so that there are eight translation pages, and memory for `room` of them.
 fn erased(room: u64) -> Config {
@@ -41,16 +41,16 @@ fn trim(at: u64, page: u64, count: u64) -> Request {
     Request { kind: RequestKind::Trim, ..pages(read(at, page), count) }
 }
 
-fn reads(at: u64) -> [Stage; 2] {
+pub fn reads(at: u64) -> [Stage; 2] {
     [array(0, at, at + 25_000), bus(0, at + 25_000, at + READ)]
 }
 
-fn writes(at: u64) -> [Stage; 2] {
+pub fn writes(at: u64) -> [Stage; 2] {
     [bus(0, at, at + 102_400), array(0, at + 102_400, at + WRITE)]
 }
 
 /// A read or write after so long a wait for translation pages, and so long a wait for the die.
-fn served(write: bool, mapping: u64, die_queue: u64) -> (u64, Vec<(Part, u64)>) {
+pub fn served(write: bool, mapping: u64, die_queue: u64) -> (u64, Vec<(Part, u64)>) {
     let (ns, array) = if write { (WRITE, 200_000) } else { (READ, 25_000) };
     (mapping + die_queue + ns, vec![(Mapping, mapping), (DieQueue, die_queue), (Array, array), (Transfer, 102_400)])
 }
