@@ -4,7 +4,7 @@
 use crate::common::{one_die, pick, protected_buffer, simulation};
 use crate::host_log::{begun, submit};
 use crate::mapping_cache::{READ, WRITE, reads, writes};
-use crate::timelines::{Case, Stage, array, bus, changed, pages, play_with, read, write};
+use crate::timelines::{Case, changed, pages, play_with, read, write};
 use ssdlab::config::{Config, LogVictim, Placement, PreconditionKind, Zones, validate};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
