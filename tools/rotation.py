@@ -84,9 +84,9 @@ def main() -> None:
         print("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
         for mode in modes:
             row = points[load, mode]
-            over = " | ".join(f"{row[percentile] / ideal[percentile]:.2g}" for percentile in PERCENTILES)
+            slower = " | ".join(f"{row[percentile] / ideal[percentile]:.2g}" for percentile in PERCENTILES)
             costs = f"{row['reads per read']:.2f} | {row['write amplification']:.2f} | {row['writes p99_9'] / 1e3:.2g}"
-            print(f"| {mode} | {over} | {costs} | {row['wait']:.3g} | {row['forced']:.2f} |")
+            print(f"| {mode} | {slower} | {costs} | {row['wait']:.3g} | {row['forced']:.2f} |")
     with rc_context(STYLE):
         sheet = Figure(figsize=(7.2, 2.6), layout="constrained")
         FigureCanvasAgg(sheet)
