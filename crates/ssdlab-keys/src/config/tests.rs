@@ -344,6 +344,11 @@ fn config_relations_between_keys() {
             "array.rotation = \"pool\": with ftl.allocation = \"dynamic\" the pages of a stripe are in pools of any number; set \
              array.rotation = \"drive\", or another allocation",
         ),
+        (
+            &[("array.level", "rais5"), ("array.stripe_kb", "4"), ("array.rotation", "pool"), ("wear.endurance", "3000")],
+            "array.rotation = \"pool\": blocks that fail may take the places kept for accepted data from a pool that waits; leave it out, or \
+             the keys of wear",
+        ),
         (&[("workload.trace", "")], "workload.trace = \"\": must name a file; leave it out to generate requests"),
     ];
     for (pairs, message) in cases {

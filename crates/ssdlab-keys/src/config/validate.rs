@@ -481,6 +481,9 @@ fn rotation(config: &Config, messages: &mut Vec<String>) {
              array.rotation_forced = true",
         );
     }
+    if config.wear.is_on() {
+        needs("blocks that fail may take the places kept for accepted data from a pool that waits; leave it out, or the keys of wear");
+    }
     if config.ftl.allocation == Allocation::Dynamic && array.rotation != Rotation::Drive {
         needs(
             "with ftl.allocation = \"dynamic\" the pages of a stripe are in pools of any number; set array.rotation = \"drive\", or another \
