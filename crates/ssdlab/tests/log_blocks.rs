@@ -233,7 +233,11 @@ fn drawn(rng: &mut Rng) -> Config {
         (c.device.channels, c.device.dies_per_chip) = (pick(rng, &[1, 2]), pick(rng, &[1, 2]));
         (c.device.blocks_per_plane, c.device.overprovisioning) = (pick(rng, &[24, 32]), 0.34);
         (c.zones.log_blocks, c.zones.log_batch) = (pick(rng, &[2, 3, 5]), pick(rng, &[1, 3, 64]));
-        c.zones.reset_ns = pick(rng, &[0, 10_000]);
+        c.zones.reset_ns = pick(rng, &[0, 10_000, 1_000_000, 15_000_000]);
+        if rng.chance(0.5) {
+            let least = if log == LogVictim::Bast { c.zones.log_blocks + 1 } else { 3 };
+            (c.zones.max_open, c.zones.max_active) = (least as u8, least as u8);
+        }
         c.ftl.precondition.kind = pick(rng, &[PreconditionKind::None, PreconditionKind::Fill]);
         if rng.chance(0.4) {
             c.ftl.map_unit_bytes = Some(1024);
@@ -299,6 +303,7 @@ fn reads_find_the_newest_data() {
         simulation.run_to_idle().unwrap();
         assert_eq!(simulation.take_completions().iter().filter(|done| !done.is_rejected()).count(), 600, "case {case}");
         simulation.storage().check().unwrap_or_else(|error| panic!("case {case}: {error}"));
+        assert_eq!(simulation.ssd().counters().zone_errors, 0, "case {case}");
         sums.iter_mut().zip(merges(&simulation.ssd().counters())).for_each(|(sum, found)| *sum += found);
     }
     assert!(sums[1..].iter().all(|&sum| sum > 100), "{sums:?}");
@@ -315,6 +320,38 @@ fn merges_that_bring_trimmed_data_back_are_found() {
         simulation.run_to_idle().and_then(|()| simulation.storage().check()).err()
     });
     assert!(found.is_some_and(|found| found.to_string().contains("of the log finds version")));
+}
+
+/// Zones that wait for a long reset are still active: a merge waits for them, and nothing is rejected.
+#[test]
+fn zones_that_are_reset_count_as_active() {
+    for (log, reads) in [(LogVictim::Bast, 13), (LogVictim::Fast, 3)] {
+        let config = changed(drive(log), |c| {
+            (c.device.blocks_per_plane, c.zones.reset_ns, c.zones.log_blocks) = (80, MS, reads);
+            c.ftl.precondition.kind = PreconditionKind::Fill;
+        });
+        let mut simulation = begun(&config);
+        for number in 0..20 {
+            simulation.submit(Request { arrival_ns: number * 1_000, ..write(0, 4 * number + 1) }).unwrap();
+            simulation.submit(Request { kind: RequestKind::Trim, arrival_ns: number * 1_000 + 1, ..write(0, 4 * number) }).unwrap();
+        }
+        simulation.run_to_idle().unwrap();
+        simulation.storage().check().unwrap();
+        let counters = simulation.ssd().counters();
+        assert_eq!((counters.zone_errors, counters.log_full_merges > 5), (0, true), "{log:?}");
+    }
+}
+
+/// A block without data gives up its log zone: nothing is copied or padded.
+#[test]
+fn a_block_without_data_is_not_merged() {
+    let mut simulation = begun(&drive(LogVictim::Bast));
+    let trim = Request { kind: RequestKind::Trim, ..pages(write(10 * MS, 4), 4) };
+    for request in [write(0, 5), write(5 * MS, 9), trim, write(15 * MS, 13)] {
+        simulation.submit(request).unwrap();
+    }
+    simulation.run_to_idle().unwrap();
+    assert_eq!(merges(&simulation.ssd().counters()), [0; 5]);
 }
 
 #[test]

@@ -58,7 +58,7 @@ pub struct Zones {
     pub log_copy: bool,
 }
 
-/// Which full zone a log of the host on the zones collects.
+/// A log of the host on the zones: which full zone it collects, or how log-block mapping gives log zones to blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LogVictim {

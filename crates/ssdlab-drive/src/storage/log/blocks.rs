@@ -70,8 +70,10 @@ pub struct Blocks {
     /// By logical block: its data zone, or [`NOWHERE`].
     data: Vec<u32>,
     holds: Vec<Holds>,
-    /// By zone: units written.
+    /// By zone: units written, until a reset of it has ended.
     written: Vec<u32>,
+    /// Most zones that may be written in part at a time: those are active, until their reset ends, too.
+    most_active: usize,
     merge: Option<Merge>,
     /// The block to merge next.
     asked: Option<u32>,
@@ -93,6 +95,7 @@ impl Blocks {
             data: (0..count).map(|block| if filled { block } else { NOWHERE }).collect(),
             holds: (0..zones).map(|zone| if in_data(zone) { Holds::Data(zone) } else { Holds::Nothing }).collect(),
             written: (0..zones).map(|_| if filled { capacity } else { 0 }).collect(),
+            most_active: keys.max_active.into(),
             merge: None,
             asked: None,
         })
@@ -101,6 +104,11 @@ impl Blocks {
     /// The merge under way.
     pub fn merging(&self) -> Option<Merge> {
         self.merge
+    }
+
+    /// A merge is asked for that has not begun.
+    pub fn asks(&self) -> bool {
+        self.asked.is_some()
     }
 
     /// Takes up to `most` units of a log zone for a write from `unit` on, of the block of that unit. `None`: it waits.
@@ -116,7 +124,7 @@ impl Blocks {
         let zone = match goes {
             Goes::To(zone) => zone,
             Goes::ToNew => {
-                let zone = space.open_zone()?;
+                let zone = self.open_zone(space)?;
                 self.holds[zone as usize] = Holds::Log;
                 match &mut self.policy {
                     Policy::Bast(bast) => bast.opened(block, zone),
@@ -153,9 +161,20 @@ impl Blocks {
         }
     }
 
-    /// Begins the merge that is asked for, if there is a zone for it and none is under way.
+    /// Takes a free zone, if one more may be active.
+    fn open_zone(&self, space: &mut Space) -> Option<u32> {
+        let active = self.written.iter().filter(|&&written| 0 < written && written < self.capacity).count();
+        if active < self.most_active { space.open_zone() } else { None }
+    }
+
+    /// Begins the merge that is asked for, if there is a zone for it and none is under way. A block without data gives up its zones instead.
     pub fn begin_merge(&mut self, space: &mut Space) -> Option<Merge> {
         let block = self.asked.filter(|_| self.merge.is_none())?;
+        if (block * self.capacity..(block + 1) * self.capacity).all(|unit| space.place(unit).is_none()) {
+            self.asked = None;
+            self.give_up_zones(block);
+            return None;
+        }
         let log = match &self.policy {
             Policy::Bast(bast) => bast.log_of(block),
             Policy::Fast(fast) => fast.sequential_of(block),
@@ -163,7 +182,7 @@ impl Blocks {
         let (how, into) = match log.filter(|&zone| self.is_in_order(space, block, zone)) {
             Some(zone) if self.written[zone as usize] == self.capacity => (How::Switch, zone),
             Some(zone) => (How::Partial, zone),
-            None => (How::Full, space.open_zone()?),
+            None => (How::Full, self.open_zone(space)?),
         };
         self.holds[into as usize] = Holds::Merge;
         self.asked = None;
@@ -184,7 +203,14 @@ impl Blocks {
     /// All data of the merge are in place: its zone becomes the data zone, and what the block had holds nothing.
     pub fn end_merge(&mut self) {
         let Merge { block, into, .. } = self.merge.take().expect("a merge is under way");
-        let old = std::mem::replace(&mut self.data[block as usize], into);
+        self.give_up_zones(block);
+        self.data[block as usize] = into;
+        self.holds[into as usize] = Holds::Data(block);
+    }
+
+    /// The data zone of a block, and its own log zone, hold nothing.
+    fn give_up_zones(&mut self, block: u32) {
+        let old = std::mem::replace(&mut self.data[block as usize], NOWHERE);
         let log = match &mut self.policy {
             Policy::Bast(bast) => bast.merged(block),
             Policy::Fast(fast) => fast.merged(block),
@@ -192,7 +218,6 @@ impl Blocks {
         for zone in [Some(old), log].into_iter().flatten().filter(|&zone| zone != NOWHERE) {
             self.holds[zone as usize] = Holds::Nothing;
         }
-        self.holds[into as usize] = Holds::Data(block);
     }
 
     /// A zone that holds nothing and has been written.

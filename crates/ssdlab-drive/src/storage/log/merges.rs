@@ -1,6 +1,6 @@
 //! Log-block mapping: merges are carried out, and zones that hold nothing are reset.
 
-use super::blocks::{How, Merge};
+use super::blocks::{Blocks, How, Merge};
 use super::space::Run;
 use super::{Below, Log};
 use crate::storage::store::Layer;
@@ -10,7 +10,7 @@ use ssdlab_base::units::Ns;
 /// What is under way.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
-    /// The units that are being copied or padded, and where from and what they are: the source is `None` of padding.
+    /// The logical units that are being copied, each behind the place it is copied from; `None` where padding is written instead.
     batch: Vec<(Option<u32>, u32)>,
     /// Where they are written.
     to: Option<Run>,
@@ -23,6 +23,7 @@ impl Log {
     pub(super) fn merge(&mut self, now: Ns) -> bool {
         let mut any = self.reset_empty(now);
         let Some(blocks) = &mut self.blocks else { return any };
+        let asked = blocks.asks();
         if let Some(Merge { how, .. }) = blocks.begin_merge(&mut self.space) {
             let counters = self.zones.lower_mut().counters();
             *match how {
@@ -30,8 +31,8 @@ impl Log {
                 How::Partial => &mut counters.log_partial_merges,
                 How::Full => &mut counters.log_full_merges,
             } += 1;
-            any = true;
         }
+        any |= asked && !self.blocks.as_ref().is_some_and(Blocks::asks);
         any | self.next_step(now)
     }
 

@@ -37,6 +37,7 @@ use moves::Moves;
 use shadow::Shadow;
 use space::{Run, Space};
 use ssdlab_base::request::{Request, RequestKind};
+use ssdlab_base::status::Status;
 use ssdlab_base::units::Ns;
 use ssdlab_keys::config::{Config, Zones as Keys};
 use ssdlab_keys::memory::{self, Exhausted};
@@ -203,6 +204,7 @@ impl Log {
             let number = completion.index as u32;
             let below = self.below[number];
             self.below.remove(number);
+            self.check_status(below, &completion.times);
             match below {
                 Below::Flushes(place) => self.part_ended(now, place, 0, &completion.times),
                 Below::Reads(place, unit) => {
@@ -220,6 +222,19 @@ impl Log {
             }
         }
         self.ended = ended;
+    }
+}
+
+impl Log {
+    /// Verify mode: the drive rejects nothing that the log writes.
+    fn check_status(&mut self, below: Below, times: &Times) {
+        if self.shadow.is_some()
+            && self.defect.is_none()
+            && times.status == Status::Rejected
+            && matches!(below, Below::Writes { .. } | Below::Moves | Below::Merges)
+        {
+            self.defect = Some(format!("the drive has rejected what the log writes: {below:?}"));
+        }
     }
 }
 

@@ -64,13 +64,14 @@ impl State {
         let (units, origin) = (self.units_of(command), command.origin.made(Cause::MapRead));
         let high_priority = command.request.high_priority;
         self.commands[place].own.guessed = true;
-        let mut last = None;
+        let mut read = Vec::new();
         for unit in units {
             let Some(wrong) = self.wrong_page(unit, drive) else { continue };
             let first = drive.ftl().geometry().first_in_flash_page(wrong);
-            if last.replace(first) == Some(first) {
+            if read.contains(&first) {
                 continue;
             }
+            read.push(first);
             self.stats.mispredicted += 1;
             self.commands[place].own.missing += 1;
             let number = self.below.insert(Purpose::Guesses(place));
@@ -81,7 +82,7 @@ impl State {
             drive.accept(now, number.into(), request);
             self.passed = true;
         }
-        last.is_some()
+        !read.is_empty()
     }
 
     /// The wrong page that the controller reads for a unit. None if the unit holds no data, or is being written: then it is in memory.
@@ -105,7 +106,7 @@ impl State {
     }
 }
 
-/// The unit by which a flash page is read: one that it holds; if it holds none that is not changing, the unit that is looked for, in a page beside it.
+/// The unit by which a flash page is read: one that it holds; if it holds none that is not changing, the unit that is looked for, which takes as long.
 fn read_instead(wrong: Ppn, unit: u32, drive: &Ssd) -> u32 {
     let ftl = drive.ftl();
     let mut held = ftl.units_with(wrong).map(|(_, lpn)| lpn);

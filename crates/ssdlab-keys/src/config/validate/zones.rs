@@ -15,6 +15,7 @@ pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
         (config.cache.is_on(), "a cache does not write in the order of the host; set cache.policy = \"none\""),
         (config.slc.is_on(), "folding would mix zones in a block; set slc.static_blocks = 0 and slc.dynamic_blocks = 0"),
         (config.caches_map(), "zones need few mapping entries, which are all in memory; set ftl.map_cache_bytes = 0"),
+        (config.buffer.sort_units > 0, "zones are written in order, so that there is nothing to sort; set buffer.sort_units = 0"),
         (config.maps_by_segments(), "zones need few mapping entries, without models; set ftl.map_models = \"none\""),
         (
             !matches!(config.ftl.precondition.kind, PreconditionKind::None | PreconditionKind::Fill),
@@ -149,9 +150,9 @@ fn log_blocks(config: &Config, count: u64, messages: &mut Vec<String>) {
     // Of `fast` only one log zone of each kind is written at a time.
     let active = if zones.log == LogVictim::Bast { zones.log_blocks + 1 } else { 3 };
     if active > zones.max_active.into() {
+        let raise = if active <= 14 { format!("raise it to {active}, or ") } else { String::new() };
         messages.push(format!(
-            "zones.max_active = {}: log-block mapping writes to {active} zones at a time, one of them for merges; raise it (to at most 14), or lower \
-             zones.log_blocks",
+            "zones.max_active = {}: log-block mapping writes to {active} zones at a time, one of them for merges; {raise}lower zones.log_blocks",
             zones.max_active
         ));
     }

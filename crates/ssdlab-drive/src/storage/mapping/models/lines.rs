@@ -6,7 +6,7 @@ use super::Point;
 /// A slope is a multiple of 1 / 2^16.
 const SLOPE_BITS: u32 = 16;
 
-/// Places are at most one apart for each unit: units of a line are programmed in the order of their addresses.
+/// Steeper lines are not tried: units that a buffer programs in the order of their addresses are at most one place apart for each unit.
 const SLOPE_MAX: i64 = 1 << SLOPE_BITS;
 
 /// A line through the places of units.

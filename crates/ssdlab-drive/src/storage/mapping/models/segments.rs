@@ -52,7 +52,8 @@ impl Segments {
         self.groups[(unit / GROUP) as usize].stale = true;
     }
 
-    /// The page that the controller reads first for a unit at `ppn`, if it is in another flash page than the unit.
+    /// The page that the controller reads first for a unit at `ppn`, if it is in another flash page than the unit. None, too, if the segment gives
+    /// a place that the drive does not have.
     pub(in crate::storage::mapping) fn wrong_page(&mut self, unit: u32, ppn: Ppn, ftl: &Ftl) -> Option<Ppn> {
         let group = unit / GROUP;
         if self.groups[group as usize].stale {
