@@ -30,9 +30,12 @@ fn drives(count: u32, rotation: Rotation) -> Config {
     config
 }
 
-/// By drive, at each of these times: jobs for space that have begun, and blocks erased. Then how often pools had turns, waited, and for how long, and
+/// At each time, by drive: jobs for space that have begun, and blocks erased.
+type Jobs = Vec<Vec<(u64, u64)>>;
+
+/// What drives have done at each of these times. Then how often pools had turns, waited, and for how long, and
 /// jobs without a turn.
-fn play(config: &Config, requests: &[Request], times: &[Ns]) -> (Vec<Vec<(u64, u64)>>, (u64, u64, Ns), u64) {
+fn play(config: &Config, requests: &[Request], times: &[Ns]) -> (Jobs, (u64, u64, Ns), u64) {
     let mut simulation = simulation(config);
     for request in requests {
         simulation.submit(*request).unwrap();

@@ -28,7 +28,7 @@ impl Exact {
     pub(super) fn new(table: &MapPages, most: u8, ftl: &Ftl) -> Self {
         let units = table.mapped_by(table.count() - 1).end;
         let mut models = Exact {
-            table: table.clone(),
+            table: *table,
             lines: vec![Vec::new(); table.count() as usize],
             known: vec![0; units.div_ceil(64) as usize],
             most: most.into(),
