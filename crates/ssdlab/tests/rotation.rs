@@ -16,7 +16,7 @@ use ssdlab::cause::Cause;
 use ssdlab::config::{ArrayLevel, Config, PreconditionKind, Priority, RebuildReads, Rotation, Scope};
 use ssdlab::request::Request;
 use ssdlab::rng::Rng;
-use ssdlab::simulation::{Control, Plan, Simulation, Verify};
+use ssdlab::simulation::{Control, Plan, Simulation, Verify, run};
 use ssdlab::ssd::Planted;
 use ssdlab::timeline::{DEFAULT_LIMIT, Wanted};
 use ssdlab::units::Ns;
@@ -260,5 +260,23 @@ fn random_jobs_of_one_position_do_not_overlap() {
     for (verify, says) in [(Verify::Off, "jobs begin during others"), (Verify::Every, "collects in the turn of")] {
         let failure = Cases::up_to(CASES).run(play(verify, true)).expect_err("the planted defect is found");
         assert!(failure.reason.contains(says), "{failure:?}");
+    }
+}
+
+/// A turn wakes a drive that sleeps, in every scope of jobs.
+#[test]
+fn a_sleeping_drive_wakes_for_its_turn() {
+    for rotation in [Rotation::Drive, Rotation::Pool] {
+        for seed in 0..6 {
+            let mut config = Config::default();
+            (config.device.blocks_per_plane, config.device.pages_per_block, config.device.overprovisioning) = (8, 2, 0.5);
+            (config.array.level, config.array.rotation, config.energy.idle_mw) = (ArrayLevel::Rais5, rotation, 100.0);
+            config.workload.interarrival_us = 300.0;
+            let states = &mut config.power_states;
+            (states.power_mw, states.entry_us, states.exit_us) = (vec![40.0], vec![1], vec![1]);
+            let plan = Plan { requests: Some(300), seed, ..plan(config) };
+            let result = run(&plan, &Control::default()).unwrap();
+            assert!(result.array.is_some_and(|array| array.rotation_turns > 5));
+        }
     }
 }

@@ -185,9 +185,9 @@ fn is_idle(ssd: &Ssd) -> bool {
     !at_work && !has_work(ssd) || ssd.probes.has(Planted::SleepsAtWork)
 }
 
-/// Something has become ready that could begin.
+/// Something has become ready that could begin; a job that has got its turn waits as a host barrier to be checked.
 fn has_work(ssd: &Ssd) -> bool {
-    ssd.ready.any() || ssd.host.may_admit() || ssd.merging.any_answered()
+    ssd.ready.any() || ssd.host.may_admit() || ssd.merging.any_answered() || ssd.gc.any_barrier()
 }
 
 impl Ssd {
