@@ -22,7 +22,7 @@ fn drive(log: LogVictim) -> Config {
     })
 }
 
-/// A write of so many pages after a wait for a merge.
+/// Response time and its parts of a write of `count` pages, programmed one after the other on one die, after `waited` ns for a merge.
 fn written(waited: u64, count: u64) -> (u64, Vec<(Part, u64)>) {
     let parts = vec![(HostQueue, waited), (DieQueue, (count - 1) * WRITE), (Transfer, 102_400), (Array, 200_000)];
     (waited + count * WRITE, parts)

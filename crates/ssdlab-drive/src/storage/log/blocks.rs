@@ -20,16 +20,16 @@ pub enum Holds {
     Merge,
 }
 
-/// Where a write goes, by a policy.
+/// The log zone to which a policy sends a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goes {
     /// To the next unit of this log zone.
     To(u32),
     /// To a new log zone.
     ToNew,
-    /// Nowhere, until this block has been merged.
+    /// The write waits for the merge of this block.
     AfterMerge(u32),
-    /// Nowhere, until this log zone, which has no newest data, has been given up.
+    /// This log zone has no valid units, and is to be reset before the write has a log zone.
     AfterEmpty(u32),
 }
 
@@ -167,7 +167,7 @@ impl Blocks {
         if active < self.most_active { space.open_zone() } else { None }
     }
 
-    /// Begins the merge that is asked for, if there is a zone for it and none is under way. A block without data gives up its zones instead.
+    /// Begins the merge that is asked for, if there is a zone for it and none is under way. The zones of a block without valid units are to be reset instead.
     pub fn begin_merge(&mut self, space: &mut Space) -> Option<Merge> {
         let block = self.asked.filter(|_| self.merge.is_none())?;
         if (block * self.capacity..(block + 1) * self.capacity).all(|unit| space.place(unit).is_none()) {
@@ -200,7 +200,7 @@ impl Blocks {
         self.merge.as_mut().expect("a merge is under way").next += units;
     }
 
-    /// All data of the merge are in place: its zone becomes the data zone, and what the block had holds nothing.
+    /// The merge has ended: its destination becomes the data zone, and the old data and log zones of the block are to be reset.
     pub fn end_merge(&mut self) {
         let Merge { block, into, .. } = self.merge.take().expect("a merge is under way");
         self.give_up_zones(block);
@@ -208,7 +208,7 @@ impl Blocks {
         self.holds[into as usize] = Holds::Data(block);
     }
 
-    /// The data zone of a block, and its own log zone, hold nothing.
+    /// The data zone of a block, and its own log zone, are to be reset.
     fn give_up_zones(&mut self, block: u32) {
         let old = std::mem::replace(&mut self.data[block as usize], NOWHERE);
         let log = match &mut self.policy {
@@ -220,7 +220,7 @@ impl Blocks {
         }
     }
 
-    /// A zone that holds nothing and has been written.
+    /// A written zone without valid units, to be reset next.
     pub fn to_reset(&self, space: &Space) -> Option<u32> {
         (0..).zip(&self.holds).find(|&(zone, &holds)| holds == Holds::Nothing && space.is_used(zone)).map(|(zone, _)| zone)
     }

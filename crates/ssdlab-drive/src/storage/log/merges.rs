@@ -1,4 +1,4 @@
-//! Log-block mapping: merges are carried out, and zones that hold nothing are reset.
+//! Log-block mapping: merges are carried out, and zones without valid units are reset.
 
 use super::blocks::{Blocks, How, Merge};
 use super::space::Run;
@@ -19,7 +19,7 @@ pub(super) struct Steps {
 }
 
 impl Log {
-    /// Goes on with the merge under way, begins one that writes wait for, and resets a zone that holds nothing. Returns true if anything was done.
+    /// Goes on with the merge under way, begins one that writes wait for, and resets a zone without valid units. Returns true if anything was done.
     pub(super) fn merge(&mut self, now: Ns) -> bool {
         let mut any = self.reset_empty(now);
         let Some(blocks) = &mut self.blocks else { return any };
@@ -93,7 +93,7 @@ impl Log {
         true
     }
 
-    /// The zone that held nothing is free.
+    /// The reset of a zone without valid units has ended: it is free.
     pub(super) fn empty_reset(&mut self) {
         let zone = self.steps.reset.take().expect("a zone was being reset");
         self.blocks.as_mut().expect("there are merges").reset_ended(zone);

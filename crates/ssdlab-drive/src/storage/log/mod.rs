@@ -79,7 +79,7 @@ enum Below {
     Resets,
     /// Copies or pads data for a merge.
     Merges,
-    /// Resets a zone that holds nothing.
+    /// Resets a zone without valid units.
     ResetsEmpty,
 }
 

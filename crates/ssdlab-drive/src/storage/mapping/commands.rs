@@ -37,7 +37,7 @@ pub(super) struct Command {
     waited: Ns,
     /// The wait for an item that cannot be replaced yet has been counted for the item next in turn.
     held: bool,
-    /// Wrong places have been read for the command, or it has none.
+    /// The mispredicted flash pages of the command have been read, if it has any.
     pub(super) guessed: bool,
 }
 

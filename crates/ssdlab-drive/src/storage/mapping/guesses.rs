@@ -1,4 +1,4 @@
-//! Reads whose place the models give: without a translation page where they are exact, or after a read at a wrong place.
+//! Reads whose address is predicted by models: without a translation page where these are exact, or after a read of a mispredicted flash page.
 
 use super::models::Models;
 use super::{PlantedInMap, Purpose, State};
@@ -53,7 +53,7 @@ impl State {
         true
     }
 
-    /// Begins to read the wrong places that segments give for a command, each flash page once. Returns true if there are any.
+    /// Begins to read the flash pages that segments mispredict for a command, each once. Returns true if there are any.
     pub(super) fn reads_wrong_places(&mut self, now: Ns, place: u32, drive: &mut Ssd) -> bool {
         let command = &self.commands[place];
         if !self.maps_by_segments() || command.request.kind != RequestKind::Read || command.own.guessed {
@@ -99,7 +99,7 @@ impl State {
         wrong
     }
 
-    /// A wrong place has been read for a command.
+    /// A mispredicted flash page has been read for a command.
     pub(super) fn wrong_place_read(&mut self, now: Ns, place: u32, drive: &mut Ssd) {
         self.commands[place].own.missing -= 1;
         self.go_on_if_free(now, place, drive);

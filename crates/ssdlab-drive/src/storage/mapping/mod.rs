@@ -9,7 +9,7 @@
 //! | `transfers` | translation pages are read and written back |
 //! | `updates` | entries of pages that GC has moved, and single entries that leave memory, are changed in flash |
 //! | `models` | learned models: which places are computed instead of looked up |
-//! | `guesses` | reads whose place the models give: without translation pages, or at a wrong place first |
+//! | `guesses` | reads with predicted addresses: without translation pages, or with a mispredicted flash page first |
 //! | `shadow` | verify mode: versions of translation pages |
 
 mod commands;
@@ -58,7 +58,7 @@ enum Purpose {
     ReadsForUpdate(u32, Due),
     /// Writes a translation page after such entries were changed.
     WritesUpdate(u32, Due),
-    /// Reads a wrong place for a command.
+    /// Reads a mispredicted flash page for a command.
     Guesses(u32),
 }
 
