@@ -12,6 +12,7 @@ import csv
 import json
 import sys
 from pathlib import Path
+from statistics import median
 
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -25,9 +26,10 @@ PUBLISHED = ROOT / "sweeps" / "around-gc" / "published.csv"
 FIGURE = ROOT / "docs" / "images" / "around-gc.svg"
 TRACES = ("azurestorage", "bingindex", "bingselect", "cosmos")
 MODES = ("base", "iod1", "iod2", "iod3", "ioda")
+SEEDS = (1, 2, 3)
 
 Latencies = dict[tuple[str, str], float]
-"""The 99th percentile of reads, us, by trace and mode."""
+"""The 99th percentile of reads, us, by trace and mode: the median of the seeds."""
 
 
 def published() -> Latencies:
@@ -41,9 +43,13 @@ def simulated(sweep: Path) -> Latencies:
     found = {}
     for trace in TRACES:
         for mode in ("ideal", *MODES):
-            result = json.loads((sweep / f"load={trace}_drive={mode}" / "result.json").read_text(encoding="utf-8"))
-            assert (mode == "ideal") == (result["gc"]["jobs"] == 0), f"{trace}, {mode}: {result['gc']['jobs']} jobs"
-            found[trace, mode] = result["latency_ns"]["read"]["p99"] / 1000
+            of_seeds = []
+            for seed in SEEDS:
+                file = sweep / f"load={trace}_drive={mode}_seed={seed}" / "result.json"
+                result = json.loads(file.read_text(encoding="utf-8"))
+                assert (mode == "ideal") == (result["gc"]["jobs"] == 0), f"{trace}, {mode}: {result['gc']['jobs']} jobs"
+                of_seeds.append(result["latency_ns"]["read"]["p99"] / 1000)
+            found[trace, mode] = median(of_seeds)
     return found
 
 
@@ -63,13 +69,14 @@ def main() -> None:
     with rc_context(STYLE):
         sheet = Figure(figsize=(7.2, 2.2), layout="constrained")
         FigureCanvasAgg(sheet)
-        for panel, trace in zip(sheet.subplots(1, len(TRACES), sharey=True), TRACES, strict=True):
+        panels = sheet.subplots(1, len(TRACES), sharey=True)
+        panels[0].set_ylabel("p99 of reads over\nthat without GC")
+        for panel, trace in zip(panels, TRACES, strict=True):
             panel.set_title(trace, fontsize="medium", loc="left")
             panel.plot(MODES, over_ideal(there, trace), color=COLOURS[1], marker="o", label="published")
             panel.plot(MODES, over_ideal(here, trace), color=COLOURS[0], marker="x", label="simulated")
             panel.set_yscale("log")
             panel.axhline(1, color="grey", linewidth=0.6)
-        sheet.supylabel("p99 of reads over that without GC")
         sheet.legend(*panel.get_legend_handles_labels(), loc="outside upper right", ncols=2)
         FIGURE.write_text(as_files(sheet)[0], encoding="utf-8")
 
