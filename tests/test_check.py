@@ -343,6 +343,51 @@ def test_power_beside_what_a_cap_holds_is_said() -> None:
     assert "above-cap" not in [remark.code for remark in run.remarks]
 
 
+def test_quotas_of_all_queues_are_a_limit() -> None:
+    """500 commands a second of one queue, and 4 MB a second of the other: 976 of 4 KiB, 30 of 128 KiB, of which it may send 1,000."""
+    keys = {"host.queues": 2, "host.quota_iops": [500, 1_000], "host.quota_mb_s": [0, 4], "host.quota_burst_us": 0}
+    one = summary("demo-4g", "fr-fcfs", **keys)
+    assert one.rates["random read"].limits["quotas"] == pytest.approx(500 + 4e6 / 4096)
+    assert one.rates["sequential write"].limits["quotas"] == pytest.approx(500 + 4e6 / 131072)
+    other = {"name": "other", "read_share": 1.0, "request_kb": 4, "queue_depth": 8}
+    load = {"workload.read_share": 1.0, "workload.request_kb": 4, "workload.queue_depth": 8, "workload.flows": [other]}
+    run = ssdlab.run(device="demo-4g", scheme="fr-fcfs", set={**keys, **load, "ftl.precondition.kind": "fill"}, requests=3_000)
+    # the queue that is faster sends alone at the end
+    assert run.interface.quota_waits > 0
+    assert run.iops <= one.rates["random read"].per_s * 1.01
+    for unlimited in ({}, {"host.queues": 2}, {"host.queues": 2, "host.quota_iops": [500, 0]}):
+        assert "quotas" not in summary("demo-4g", "fr-fcfs", **unlimited).rates["random read"].limits
+
+
+def test_a_drive_that_gets_too_warm_for_its_rates_is_said() -> None:
+    """All 32 dies program at 40 mW beside 0.5 W: 1.78 W at most, 25 + 20 x 1.76 = 60 degrees C."""
+    keys = {**SMALL_POOLS, "energy.program_mw": 40.0, "energy.idle_mw": 500.0, "thermal.resistance_c_per_w": 20.0}
+    cool = summary("demo-4g", "fpgc", **keys)
+    assert not any("settle" in remark for remark in cool.remarks)
+    warm = {**keys, "thermal.light_c": 55.0, "thermal.light_w": 1.5, "thermal.heavy_c": 90.0, "thermal.heavy_w": 1.0}
+    said = [remark for remark in summary("demo-4g", "fpgc", **warm).remarks if "settle" in remark]
+    assert len(said) == 1
+    settled = 25 + 20 * cool.watts
+    assert f"settle at {settled:.0f} °C" in said[0]
+    assert "from thermal.light_c = 55 on" in said[0]
+    # without limits it gets there
+    fast = {**keys, "thermal.time_constant_s": 0.01, "thermal.sample_us": 1_000}
+    run = saturated(cool, "sequential write", "demo-4g", "fpgc", fast)
+    assert run.thermal.max_c == pytest.approx(settled, abs=2)
+
+
+def test_what_is_not_in_the_numbers_is_said() -> None:
+    asleep = {"power_states.power_mw": [50.0], "power_states.entry_us": [100], "power_states.exit_us": [1_500], "energy.idle_mw": 90.0}
+    rebuilt = {"array.level": "rais5", "array.drives": 4, "array.degraded": 1, "array.rebuild_stripes": 2}
+    for keys, said in (
+        (asleep, "from its deepest power state a command takes 1,500 us more"),
+        ({"ftl.namespaces": [8, 24]}, "Rates are those of all namespaces together"),
+        (rebuilt, "The rebuild of the failed drive is not in these numbers"),
+    ):
+        assert any(said in remark for remark in summary("demo-4g", "fpgc", **keys).remarks), keys
+        assert not any(said in remark for remark in summary("demo-4g", "fpgc").remarks)
+
+
 @pytest.mark.parametrize(("pages", "step"), [(96, "30 programs of data"), (2304, None)])
 def test_steps_of_whole_programs_are_said(pages: int, step: str | None) -> None:
     """Near an edge a run is one step away: with 15 % spare 32 / 4 and not 32 / 5, of 32 programs with parity."""

@@ -29,6 +29,8 @@ class Drive:
     cache: dict[str, Any]
     slc: dict[str, Any]
     energy: dict[str, Any]
+    power_states: dict[str, Any]
+    thermal: dict[str, Any]
     errors: dict[str, Any]
     wear: dict[str, Any]
     array: dict[str, Any]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ssdlab.asking.sheet.drive import Drive
 from ssdlab.asking.sheet.retries import read_time
@@ -212,7 +213,15 @@ def _host(drive: Drive, size: int, *, writes: bool) -> dict[str, float]:
     host, cost = drive.host, int(drive.host["command_ns"]) + int(drive.host["completion_ns"])
     rates = {"link": host["link_bytes_per_us"], "write rate": host["write_bytes_per_us"] if writes else 0}
     limits = {name: int(rate) * 1e6 / size for name, rate in rates.items() if rate}
-    return {**limits, **({"cores": int(host["cores"]) * 1e9 / cost} if cost else {})}
+    return {**limits, **({"cores": int(host["cores"]) * 1e9 / cost} if cost else {}), **_quotas(host, size)}
+
+
+def _quotas(host: Mapping[str, Any], size: int) -> dict[str, float]:
+    """The limit of the quotas of all queues together, unless a queue has none."""
+    queues = int(host["queues"])
+    commands, data = (host[key] or [0] * queues for key in ("quota_iops", "quota_mb_s"))
+    each = [min(one or math.inf, mb * 1e6 / size or math.inf) for one, mb in zip(commands, data, strict=True)]
+    return {"quotas": sum(each)} if math.isfinite(sum(each)) else {}
 
 
 def _command(drive: Drive, size: int) -> float:

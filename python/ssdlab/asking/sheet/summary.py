@@ -145,7 +145,11 @@ def summary_of(config: _core.Config) -> Summary:
         if drive.unit_bytes > SMALL:
             rates["random write of a unit"] = random_write(drive, drive.unit_bytes, amplification.high)
     return Summary(
-        drive, rates, latencies(drive), amplification, (*_remarks(drive), *_steps(drive, amplification), *_above_cap(drive, rates))
+        drive,
+        rates,
+        latencies(drive),
+        amplification,
+        (*_remarks(drive), *_left_out(drive), *_steps(drive, amplification), *_above_cap(drive, rates), *_throttled(drive, rates)),
     )
 
 
@@ -176,6 +180,19 @@ def _above_cap(drive: Drive, rates: Mapping[str, Rate]) -> Iterator[str]:
         )
 
 
+def _throttled(drive: Drive, rates: Mapping[str, Rate]) -> Iterator[str]:
+    """A drive that gets so warm at its highest power that it does not keep up its rates."""
+    heat, most = drive.thermal, max(rate.watts for rate in rates.values())
+    settled = heat["ambient_c"] + heat["resistance_c_per_w"] * most
+    reached = [key for key in ("light_c", "heavy_c", "critical_c") if 0 < heat[key] <= settled]
+    if heat["resistance_c_per_w"] and reached:
+        limits = ", ".join(f"thermal.{key} = {heat[key]:g}" for key in reached)
+        yield (
+            f"At {most:.2f} W, the most that it draws, the drive would settle at {settled:.0f} °C: it does not keep up that rate, since it "
+            f"is throttled from {limits} on."
+        )
+
+
 def _remarks(drive: Drive) -> Iterator[str]:
     if drive.blocks_per_pool < FEW_BLOCKS and not drive.zones:
         yield (
@@ -186,16 +203,27 @@ def _remarks(drive: Drive) -> Iterator[str]:
         yield "Planes that work together: rates hold if requests for all planes of a die wait."
     if drive.gc["scope"] in SCOPES[:3] and drive.dies > 1 and not drive.zones:
         yield f"gc.scope = {drive.gc['scope']}: other dies wait while one collects, so random writes are slower than computed."
-    if drive.scheduler["suspend"]:
-        yield "Suspension is not in these numbers: under a mix it makes reads faster and writes slower."
     if drive.array["level"] != "none":
         yield f"All numbers are those of one of the {drive.array['drives']} drives of the array."
+    if 0 < drive.wear["endurance"] < drive.wear["rated_cycles"]:
+        yield f"Blocks fail after wear.endurance = {drive.wear['endurance']} erases, before the wear.rated_cycles of TBW and DWPD."
+    if drive.ftl["namespaces"]:
+        yield "Rates are those of all namespaces together: each has those of its own dies."
+    if drive.power_states["exit_us"]:
+        asleep = max(drive.power_states["exit_us"])
+        yield f"Latencies are those of a drive that is awake: from its deepest power state a command takes {asleep:,} us more."
+
+
+def _left_out(drive: Drive) -> Iterator[str]:
+    """Mechanisms that these numbers leave out."""
+    if drive.scheduler["suspend"]:
+        yield "Suspension is not in these numbers: under a mix it makes reads faster and writes slower."
+    if drive.array["rebuild_stripes"]:
+        yield "The rebuild of the failed drive is not in these numbers: it reads the others, and writes the new one, beside the host."
     if drive.has_slc:
         yield "Blocks in SLC mode are not in these numbers: writes to the cache are faster, and slower while it is folded."
     if drive.wear["erase"] != "fixed" or drive.wear["erase_growth"]:
         yield "Pulses and growth of erases are not in these numbers: an erase takes device.erase_ns, and wears its block by one."
-    if 0 < drive.wear["endurance"] < drive.wear["rated_cycles"]:
-        yield f"Blocks fail after wear.endurance = {drive.wear['endurance']} erases, before the wear.rated_cycles of TBW and DWPD."
     if drive.ftl["map_cache_bytes"]:
         yield "The mapping cache is not in these numbers: each miss costs a read, and often a program, of the flash."
     if drive.ftl["map_models"] == "segments" and drive.ftl["map_model_error"]:
