@@ -63,7 +63,7 @@ NOT_RUN = {
 """Programs of `console` blocks, with the reason why no test runs them."""
 
 COMMAND = re.compile(r"^ssdlab ((?:arena|study|trace) \w+|[\w-]+)", re.MULTILINE)
-LONG = {"arena.md", "compare.md", "exercises.md", "index.md", "load.md", "placement-or-preemption.md"}
+LONG = {"arena.md", "arrays.md", "compare.md", "exercises.md", "index.md", "load.md", "placement-or-preemption.md"}
 """Pages whose commands take 20 seconds and more of processor time."""
 LANGUAGES = {"sh", "python", "text", "toml", "csv", "rust", "console"}
 MOST_SECONDS = 600
