@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
@@ -235,12 +236,21 @@ def anchors(page: Path) -> set[str]:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built without warnings: it has every page, also those that are made, and all links and anchors between pages are valid."""
-    folder = tmp_path_factory.mktemp("site") / "site"
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
-    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "PICTURES": "none"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
-    assert done.returncode == 0, done.stderr
+    """The site, built without warnings: it has every page, also those that are made, and all links and anchors between pages are valid.
+
+    The first worker that needs it builds it for all.
+    """
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "site"
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            built = folder.with_suffix(".part")
+            command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(built)]
+            environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "PICTURES": "none"}
+            done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
+            assert done.returncode == 0, done.stderr
+            built.rename(folder)
     return folder
 
 
