@@ -150,7 +150,8 @@ fn dies_that_come_free_together_fill_alike() {
     let page = u64::from(config.device.page_bytes);
     let exported = config.exported_bytes().unwrap() / page;
     let mut rng = Rng::new(3, "writes");
-    let mut simulation = simulation(&config);
+    let plan = Plan { verify: Verify::End, ..plan(config) };
+    let mut simulation = Simulation::new(&plan, &Control::default()).unwrap();
     for number in 0..6 * exported {
         simulation.submit(Request { offset: page * rng.below(exported), length: page, ..write(2 * MS * number, 0) }).unwrap();
         simulation.run_until(2 * MS * number).unwrap();

@@ -1,6 +1,7 @@
 //! Log-block mapping on zones (`zones.log = "bast"` or `"fast"`): timelines by hand, a reference written apart that says what is merged, and random
 //! requests whose data are followed.
 
+use crate::common::cases::is_full;
 use crate::common::{one_die, pick, protected_buffer, simulation};
 use crate::host_log::{begun, submit};
 use crate::mapping_cache::{READ, WRITE, reads, writes};
@@ -256,7 +257,8 @@ fn drawn(rng: &mut Rng) -> Config {
 #[test]
 fn what_is_merged_is_what_a_reference_merges() {
     let mut sums = [0; 5];
-    for case in 0..16 {
+    let cases = if is_full() { 16 } else { 6 };
+    for case in 0..cases {
         let mut rng = Rng::new(case, "log blocks");
         let config = drawn(&mut rng);
         let pools = u64::from(config.device.channels * config.device.dies_per_chip);
@@ -294,7 +296,8 @@ fn what_is_merged_is_what_a_reference_merges() {
 #[test]
 fn reads_find_the_newest_data() {
     let mut sums = [0; 5];
-    for case in 0..40 {
+    let cases = if is_full() { 40 } else { 14 };
+    for case in 0..cases {
         let mut rng = Rng::new(case, "log block reads");
         let config = drawn(&mut rng);
         let mut simulation = begun(&config);
@@ -306,7 +309,7 @@ fn reads_find_the_newest_data() {
         assert_eq!(simulation.ssd().counters().zone_errors, 0, "case {case}");
         sums.iter_mut().zip(merges(&simulation.ssd().counters())).for_each(|(sum, found)| *sum += found);
     }
-    assert!(sums[1..].iter().all(|&sum| sum > 100), "{sums:?}");
+    assert!(sums[1..].iter().all(|&sum| sum > 30), "{sums:?}");
 }
 
 #[test]
