@@ -54,12 +54,15 @@ def main() -> None:
     with rc_context(STYLE):
         sheet = Figure(figsize=(7.2, 3.2), layout="constrained")
         FigureCanvasAgg(sheet)
-        for panel, name in zip(sheet.subplots(1, 2), ("mean power, mW", "p99, ms"), strict=True):
+        shown = {"mean power, mW": (20, 50, 100, 200, 500), "p99, ms": (0.1, 0.2, 0.5, 1, 2, 5, 10)}
+        for panel, (name, ticks) in zip(sheet.subplots(1, 2), shown.items(), strict=True):
             for place, (way, colour) in enumerate(zip(ways, COLOURS, strict=False)):
                 at = [number + (place - (len(ways) - 1) / 2) * 0.14 for number in range(len(loads))]
                 panel.bar(at, [points[load, way][name] for load in loads], 0.13, color=colour, label=way)
             panel.set_xticks(range(len(loads)), loads)
             panel.set_yscale("log")
+            panel.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+            panel.minorticks_off()
             panel.set_ylabel(name)
         sheet.legend(*panel.get_legend_handles_labels(), loc="outside lower center", ncols=2)
         FIGURE.write_text(as_files(sheet)[0], encoding="utf-8")
