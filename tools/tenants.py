@@ -79,9 +79,9 @@ def main() -> None:
                 at = [place + shift for place in range(len(ways))]
                 panel.barh(at, [points[commands, way][kind] for way in ways], height=0.4, color=colour, label=f"{kind} of the database")
             panel.set_yticks(range(len(ways)), ways)
-            panel.invert_yaxis()
             panel.set_xscale("log")
             panel.set_xlabel("mean response time, us")
+        panel.invert_yaxis()  # shared by the panels
         sheet.legend(*panel.get_legend_handles_labels(), loc="outside upper right", ncols=2)
         FIGURE.write_text(as_files(sheet)[0], encoding="utf-8")
 
