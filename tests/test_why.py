@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import random
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,14 @@ from typing import Any
 import pytest
 
 import ssdlab
-from conftest import SMALL, Ssdlab
+from conftest import ROOT, SMALL, Ssdlab
 from shares import FULL
 from ssdlab import _core
 from ssdlab.asking.plans import Setup, Slowest
 from ssdlab.errors import UsageError
 from ssdlab.pages import why
 from ssdlab.pages.tables.numbers import duration
-from ssdlab.pages.why import alike
+from ssdlab.pages.why import alike, names
 
 READ, TRANSFER, PROGRAM, ERASE = 25_000, 102_400, 200_000, 1_500_000
 """Stages of the base drive, ns: a page takes `TRANSFER` on the bus."""
@@ -51,6 +52,15 @@ BEGINNING = [
 MOST_LETTERS = 3_000
 """Bound of the length of a paragraph, however long the chain of waits: some 38 lines of a terminal."""
 Row = tuple[int, str, int, int]
+
+
+
+def test_every_reason_resource_and_cause_has_words() -> None:
+    """A name without words would make the pages of a run unreadable."""
+    sources = ROOT / "crates" / "ssdlab-base" / "src"
+    reasons = re.findall(r'^ +\w+ = "(\w+)" in \w+,$', (sources / "blocked.rs").read_text(), re.MULTILINE)
+    assert len(reasons) > 25
+    assert set(names.WAITS) == set(reasons)
 
 
 def explained(tmp_path: Path, keys: dict[str, Any], rows: Sequence[Row], **options: Any) -> dict[int, Any]:

@@ -31,6 +31,7 @@ WAITS = {
     "core": "for a core of the controller",
     "link": "for the link to the host",
     "translation_page": "for its part of the mapping table",
+    "zone": "for a zone: for its reset or finish, or in a log of the host for a free one",
 }
 """What a wait was for, by reason."""
 SERVED = {
