@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ssdlab::config::{Config, PreconditionKind, Priority, Scope};
+use ssdlab::config::{Config, PreconditionKind, Priority, Scope, Workload};
 use ssdlab::simulation::{Control, Plan, Verify, WarmUp, precondition, run};
 use ssdlab::stats::RunResult;
 
@@ -92,6 +92,27 @@ fn the_report_says_what_the_timed_end_did() {
     assert!((report.settled_write_amplification.unwrap() / long_run() - 1.0).abs() < 0.05);
     let untimed = result(config(), 100).precondition.expect("a report");
     assert_eq!((untimed.settled, untimed.timed_requests, untimed.timed_drive_writes), (None, None, None));
+}
+
+/// 200 writes take 10 ms and more of the run, and bring 800 KiB: neither end cuts the preparation short.
+#[test]
+fn ends_of_the_run_do_not_end_it() {
+    let prepared = |config: Config| {
+        let result = result_of(&Plan { requests: Some(200), ..plan(config) });
+        let report = result.precondition.expect("it was prepared");
+        (report.timed_requests, report.settled, report.timed_drive_writes)
+    };
+    let expected = prepared(settled());
+    assert_eq!(expected.1, Some(true));
+    for end in [|workload: &mut Workload| workload.run_s = 0.001, |workload: &mut Workload| workload.total_bytes = 8_192] {
+        let mut config = settled();
+        end(&mut config.workload);
+        assert_eq!(prepared(config), expected);
+    }
+    let mut stages = settled();
+    stages.workload.run_s = 0.001;
+    stages.workload.stage = 1;
+    assert_eq!(stages.workload.without_ends(), stages.workload);
 }
 
 #[test]

@@ -298,6 +298,23 @@ impl Workload {
         self.trace.is_none() && (self.total_bytes > 0 || self.run_s > 0.0)
     }
 
+    /// The same requests without ends of generated flows (`total_bytes`, `run_s`), unless a flow starts after others.
+    #[must_use]
+    pub fn without_ends(&self) -> Workload {
+        let follows = |flow: &Map<String, Value>| {
+            let given = |key: &str| flow.get(key).is_some_and(|value| !value.is_null() && *value != 0);
+            given("start_after") || given("stage")
+        };
+        if self.start_after.is_some() || self.stage > 0 || self.flows.iter().any(follows) {
+            return self.clone();
+        }
+        let mut endless = Workload { total_bytes: 0, run_s: 0.0, ..self.clone() };
+        for flow in &mut endless.flows {
+            flow.retain(|key, _| key != "total_bytes" && key != "run_s");
+        }
+        endless
+    }
+
     /// Some flow reads a trace.
     pub fn reads_traces(&self) -> bool {
         self.trace.is_some() || self.flows.iter().any(|flow| flow.get("trace").is_some_and(|trace| !trace.is_null()))

@@ -76,6 +76,8 @@ pub(super) fn settle(plan: &Plan, prepared: Prepared, control: &Control) -> Resu
 }
 
 fn settled(plan: &Plan, (ftls, report): Prepared, most: f64, control: &Control) -> Result<Prepared> {
+    let workload = plan.config.workload.without_ends();
+    let plan = &Plan { config: Config { workload, ..plan.config.clone() }, ..plan.clone() };
     let exported = Exported::of(&plan.config)?;
     let open = || {
         let mut flows = Flows::open(&plan.config.workload, exported.clone(), plan.seed, Some(u64::MAX), &control.caller)?;
