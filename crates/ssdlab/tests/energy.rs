@@ -4,7 +4,7 @@ use crate::common::cases::{Cases, Tally};
 use crate::common::pages::{read, write};
 use crate::common::{one_die, random_config, random_requests, simulation};
 use crate::timelines::{Case, array, bus, filled, pages, play_all};
-use ssdlab::config::{Config, Frontier, PoolScope, PreconditionKind, Priority, Trigger};
+use ssdlab::config::{ArrayLevel, Config, Frontier, PoolScope, PreconditionKind, Priority, Trigger};
 use ssdlab::energy::Drawn;
 use ssdlab::flash::Resource;
 use ssdlab::rng::Rng;
@@ -60,6 +60,25 @@ fn a_write_and_a_job_to_the_picojoule() {
         [energy.read_j, energy.program_j, energy.erase_j, energy.bus_j, energy.dram_j, energy.link_j, energy.controller_j, energy.idle_j];
     assert_eq!(picojoules(parts.iter().sum()), picojoules(energy.total_j));
     assert_eq!(energy.mean_w.map(|watts| (watts * 1e6).round()), Some((energy.total_j / 3e-3 * 1e6).round()));
+}
+
+/// Of three drives the failed one draws nothing and has no temperature, until a new one is in its place.
+#[test]
+fn a_failed_drive_draws_nothing() {
+    for (replaced, drives) in [(false, 2.0), (true, 3.0)] {
+        let mut config = one_die();
+        energetic(&mut config);
+        (config.thermal.resistance_c_per_w, config.thermal.ambient_c) = (10.0, 20.0);
+        (config.array.level, config.array.drives, config.array.degraded) = (ArrayLevel::Rais5, 3, Some(1));
+        config.array.rebuild_stripes = u32::from(replaced);
+        let mut simulation = simulation(&config);
+        simulation.run_until(5_000_000).unwrap();
+        let heated = simulation.storage().drives().into_iter().filter(|drive| drive.has_temperature()).count();
+        assert_eq!(heated as f64, drives);
+        let RunResult { energy, thermal, .. } = simulation.finish().unwrap();
+        assert_eq!(picojoules(energy.expect("it is asked for").total_j), drives * 5_000_000.0 * 1_000.0);
+        assert_eq!(thermal.expect("drives have one").mean_c, Some(30.0));
+    }
 }
 
 /// A stage in the array counts for the time that has passed of it, whether or not it is one event with the whole operation.

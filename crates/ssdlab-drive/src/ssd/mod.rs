@@ -92,6 +92,8 @@ pub struct Ssd {
     power: Option<Box<Power>>,
     /// The temperature of the drive; `None` without one (`thermal`).
     heat: Option<Box<Heat>>,
+    /// The drive draws nothing: it has failed.
+    is_off: bool,
     /// Power states while the drive is idle; `None` without any (`power_states`).
     power_states: Option<Box<PowerStates>>,
     /// Steps and data of reads that age; `None` if reads have no errors (`errors.retry`).
@@ -162,6 +164,7 @@ impl Ssd {
             pace: pace::of(config, geometry),
             power: Power::new(config, geometry.dies),
             heat: Heat::new(config),
+            is_off: false,
             power_states: PowerStates::new(config),
             ages,
             slc: Slc::new(config),
@@ -186,10 +189,15 @@ impl Ssd {
         }
     }
 
-    /// Gives the drive its number in an array, which says when its turn to collect comes. Call before [`Ssd::begin`].
+    /// Gives the drive its number in an array, which says when its turn to collect comes, and whether it has failed. Call before
+    /// [`Ssd::begin`].
     #[must_use]
     pub fn numbered(mut self, config: &Config, drive: u32) -> Self {
         self.windows = Windows::new(config, drive, self.geometry().pools.blocks_each);
+        if config.array.degraded == Some(drive) && !config.array.replaces(drive) {
+            self.is_off = true;
+            (self.heat, self.power_states) = (None, None);
+        }
         self
     }
 

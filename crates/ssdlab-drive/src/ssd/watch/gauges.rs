@@ -62,7 +62,8 @@ impl Ssd {
     /// What has drawn energy in this drive until `now`, commands of the host apart. Array times are 0 without keys of energy.
     pub fn drawn(&self, now: Ns) -> Drawn {
         let arrays = if self.rules.energy.is_some() { self.flash.array_times(now) } else { ArrayTimes::default() };
-        Drawn { arrays, bus_ns: self.flash.buses_busy_ns(now), on_ns: now.into(), state_ns: self.power_state_ns(now), ..Drawn::default() }
+        let on_ns = if self.is_off { 0 } else { now.into() };
+        Drawn { arrays, bus_ns: self.flash.buses_busy_ns(now), on_ns, state_ns: self.power_state_ns(now), ..Drawn::default() }
     }
 
     /// Adds the chips, dies, channels, pools and thresholds of this drive to `shape`.
