@@ -165,6 +165,11 @@ pub const CODES: &[Code] = &[
         rule: "`device.multiplane` is on, the host programmed 100 pages or more, and multi-plane programs times planes of a die are below 5 % of them.",
     },
     Code {
+        name: "narrow-turn",
+        severity: Severity::Warning,
+        rule: "A GC job keeps the host from more dies, or its die has more pools, than share its turn (`array.rotation`).",
+    },
+    Code {
         name: "no-collection",
         severity: Severity::Note,
         rule: "No GC job ended or was under way, the host wrote, and a key of `gc` has another value than by default. In a comparison of schemes that differ in keys of `gc`: none had a job; this is a warning.",
@@ -263,6 +268,11 @@ pub const CODES: &[Code] = &[
         rule: "The drive became read-only: blocks failed, and a pool has not enough left (`wear`).",
     },
     Code {
+        name: "rebuild-counts",
+        severity: Severity::Warning,
+        rule: "Of the bytes that were programmed, the rebuild of a drive (`array.rebuild_stripes`) wrote more than 1 %.",
+    },
+    Code {
         name: "rebuild-ended",
         severity: Severity::Warning,
         rule: "A failed drive was rebuilt before 95 % of the run (`array.rebuild_stripes`).",
@@ -334,6 +344,11 @@ pub const CODES: &[Code] = &[
         name: "trace-changed",
         severity: Severity::Warning,
         rule: "Reading a trace left out, moved or changed requests (`workload.trace`), other than those that `workload.skip` leaves out. A note if `workload.device` asked for all of it.",
+    },
+    Code {
+        name: "turns-full",
+        severity: Severity::Warning,
+        rule: "Turns to collect (`array.rotation`, blocks) were taken for more than 90 % of the time, and no job began without.",
     },
     Code {
         name: "unaligned",

@@ -108,7 +108,8 @@ fn frontiers(config: &Config, capacity: &Capacity) -> Option<Remark> {
         true => "Have more and smaller blocks, raise device.overprovisioning, or set ftl.frontier = \"shared\".",
         false => "Have more and smaller blocks, or raise device.overprovisioning.",
     };
-    (open as f64 > FRONTIER_SHARE * spare as f64).then(|| {
+    // The host collects zones.
+    (open as f64 > FRONTIER_SHARE * spare as f64 && !config.has_zones()).then(|| {
         let percent = percent(open, spare);
         let sentence =
             format!("The {open} blocks of a pool that are being filled are {percent} % of its {spare} spare blocks, which GC cannot use.");
@@ -119,7 +120,7 @@ fn frontiers(config: &Config, capacity: &Capacity) -> Option<Remark> {
 /// The remark for blocks with far fewer pages than those of flash with pages of this size.
 fn small_blocks(config: &Config) -> Option<Remark> {
     let device = &config.device;
-    (device.page_bytes >= LARGE_PAGE_BYTES && device.pages_per_block < PAGES_OF_3D_BLOCK).then(|| {
+    (device.page_bytes >= LARGE_PAGE_BYTES && device.pages_per_block < PAGES_OF_3D_BLOCK && !config.has_zones()).then(|| {
         let pages = device.pages_per_block;
         let times = f64::from(PAGES_OF_3D_BLOCK) / f64::from(pages);
         let sentence = format!("A block has {pages} pages, 3D flash {PAGES_OF_3D_BLOCK} and more: GC jobs are {times:.0} times shorter.");

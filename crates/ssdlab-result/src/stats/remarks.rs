@@ -3,6 +3,8 @@
 //! [`of_result`] makes those that follow from a result alone, so that results of earlier versions get them, too. [`of_run`] makes those
 //! that need the run itself. [`ssdlab_keys::remark::CODES`] lists the rules.
 
+mod arrays;
+
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -197,43 +199,8 @@ pub fn of_result(result: &Value) -> Vec<Remark> {
     remarks.extend(coarse_samples(result));
     remarks.extend(never_idle(result));
     remarks.extend(zone_errors(result));
-    remarks.extend(outside_window(result));
-    remarks.extend(outside_turn(result));
-    remarks.extend(rebuilt(result));
+    remarks.extend(arrays::of_result(result));
     remarks
-}
-
-/// Share of the GC jobs for space that begin outside their drive's window or turn, from which on these do not do what they are for.
-const OUTSIDE: f64 = 0.1;
-
-/// Remark: drives of an array collect outside their windows.
-fn outside_window(result: &Value) -> Option<Remark> {
-    let share = count(result, "/counters/outside_window") as f64 / count(result, "/counters/space_jobs").max(1) as f64;
-    let sentence = format!("{:.0} % of the GC jobs for space began outside the window of their drive.", share * 100.0);
-    let remedy = "Raise gc.soft, or lower array.window_forced, or choose windows longer than a job: below T_soft a pool has then more blocks \
-                  left until it must collect.";
-    (share > OUTSIDE).then(|| Remark::warning("outside-window", "latency_ns", sentence, remedy))
-}
-
-/// Remark: pools of an array collect without their turn.
-fn outside_turn(result: &Value) -> Option<Remark> {
-    let share = count(result, "/counters/rotation_forced") as f64 / count(result, "/counters/space_jobs").max(1) as f64;
-    let sentence = format!("{:.0} % of the GC jobs for space began without the turn of their pool.", share * 100.0);
-    let remedy = "Raise gc.soft, so that a pool has more blocks left while it waits, or set array.rotation_forced = false: writes then wait for \
-                  the turn.";
-    (share > OUTSIDE).then(|| Remark::warning("outside-turn", "latency_ns", sentence, remedy))
-}
-
-/// Remark: the numbers are those of a time in which a drive was rebuilt, and of a time after that.
-fn rebuilt(result: &Value) -> Option<Remark> {
-    let (after, length) = (count(result, "/array/rebuild_ns"), count(result, "/simulated_ns"));
-    let measured_from = count(result, "/warm_up/ns");
-    let (after_s, length_s) = (after as f64 / 1e9, length as f64 / 1e9);
-    let sentence = format!(
-        "The failed drive was rebuilt {after_s:.3} s after the beginning, and the run took {length_s:.3} s: its numbers are of both."
-    );
-    let remedy = "For the time of the rebuild alone end the run before it (requests, workload.run_s).";
-    (after > measured_from && after < length / 100 * 95).then(|| Remark::warning("rebuild-ended", "latency_ns", sentence, remedy))
 }
 
 fn has_zones(result: &Value) -> bool {
@@ -983,29 +950,6 @@ mod tests {
         let breakdown = json!({ "write": { "pace": 51.0 } });
         let held = json!({ "breakdown_ns": breakdown, "latency_ns": { "write": { "mean": 100.0 } }, "interface": { "quota_waits": 3 } });
         assert_eq!(paced(&held).unwrap().code, "quota-held");
-    }
-
-    #[test]
-    fn jobs_outside_windows_are_said() {
-        let said = |outside: u64| outside_window(&json!({ "counters": { "outside_window": outside, "space_jobs": 100 } }));
-        assert_eq!((said(10), outside_window(&json!({}))), (None, None));
-        assert!(said(11).unwrap().sentence.starts_with("11 % of the GC jobs"));
-    }
-
-    #[test]
-    fn jobs_without_turns_are_said() {
-        let said = |forced: u64| outside_turn(&json!({ "counters": { "rotation_forced": forced, "space_jobs": 100 } }));
-        assert_eq!((said(10), outside_turn(&json!({}))), (None, None));
-        assert!(said(11).unwrap().sentence.starts_with("11 % of the GC jobs"));
-    }
-
-    #[test]
-    fn runs_that_go_on_after_a_rebuild_are_said() {
-        let said = |after: u64| rebuilt(&json!({ "array": { "rebuild_ns": after }, "simulated_ns": 2_000_000_000_u64 }));
-        assert_eq!([said(0), said(1_950_000_000)], [const { None }; 2]);
-        let before = json!({ "array": { "rebuild_ns": 9 }, "warm_up": { "ns": 10 }, "simulated_ns": 2_000 });
-        assert_eq!(rebuilt(&before), None);
-        assert!(said(1_500_000_000).unwrap().sentence.contains("1.500 s after the beginning, and the run took 2.000 s"));
     }
 
     #[test]

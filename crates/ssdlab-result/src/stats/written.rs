@@ -71,7 +71,10 @@ impl BytesWritten {
 
     /// A warning if write buffers and caches kept, or gave to the flash, much of the host's data: a longer run amplifies differently.
     pub fn remark(&self, from_trace: bool) -> Option<Remark> {
-        let share = ratio(self.held.unsigned_abs().into(), self.host.into()).filter(|&share| share > MUCH_HELD)?;
+        // More than the host has written is not its own: a log of the host moves data through the buffer.
+        let of = if self.held.unsigned_abs() > self.host { self.flash.max(self.host) } else { self.host };
+        ratio(self.held.unsigned_abs().into(), of.into()).filter(|&share| share > MUCH_HELD)?;
+        let share = ratio(self.held.unsigned_abs().into(), self.host.into())?;
         let [held, host] = [self.held.unsigned_abs(), self.host].map(binary);
         let percent = share * 100.0;
         let (sentence, why) = if self.held > 0 {
