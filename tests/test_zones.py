@@ -13,6 +13,7 @@ import pytest
 import ssdlab
 from conftest import Ssdlab
 from ssdlab import Request, Simulator
+from ssdlab.pages import tables
 from ssdlab.runs.api import Op
 
 DRIVE = str(Path(__file__).parent.parent / "examples" / "zn540-like-17g.toml")
@@ -192,3 +193,27 @@ def test_why_names_moves_of_a_log(tmp_path: Path, ssdlab_command: Ssdlab) -> Non
     keys["zones.log_spare"] = 0.2
     ssdlab.run(set=keys, requests=3_000, slowest=100, out=tmp_path / "log")
     assert "moves of a log of the host" in ssdlab_command("why", str(tmp_path / "log")).out
+
+
+@pytest.mark.parametrize(
+    ("log", "counter", "says"), [("greedy", "log_collections", "zones collected"), ("bast", "log_full_merges", "full merges")]
+)
+def test_the_text_of_a_run_says_what_its_log_wrote(log: str, counter: str, says: str) -> None:
+    keys = {**LOG, "device.channels": 1, "device.blocks_per_plane": 40, "ftl.precondition.kind": "fill", "workload.interarrival_us": 20_000}
+    spare = {"zones.log_blocks": 4} if log == "bast" else {"zones.log_spare": 0.2}
+    result = ssdlab.run(set={**keys, **spare, "zones.log": log, "workload.read_share": 0.0}, requests=2_000)
+    counters = result.to_dict()["counters"]
+    assert counters[counter] > 0
+    written, moved = counters["log_written_units"], counters["log_moved_units"]
+    each = (written + moved + counters["log_padded_units"]) / written
+    said = f"Log of the host: {each:.3f} units written for each of the host, {moved:,} moved"
+    text = " ".join(tables.as_text(tables.run_tables(result)).split())
+    assert said in text
+    assert f"{counters[counter]:,} {says}" in text
+
+
+def test_why_has_words_for_waits_for_a_zone(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    keys = {**LOG, "device.channels": 1, "device.blocks_per_plane": 40, "ftl.precondition.kind": "fill", "workload.interarrival_us": 100}
+    keys |= {"zones.log": "bast", "zones.log_blocks": 2, "workload.read_share": 0.0}
+    ssdlab.run(set=keys, requests=500, slowest=100, out=tmp_path / "log")
+    assert "in a log of the host for a free one" in " ".join(ssdlab_command("why", str(tmp_path / "log")).out.split())

@@ -83,6 +83,7 @@ def run_tables(result: RunData, title: str = "") -> list[RenderableType]:
         *_slc(result),
         *_lifetime(result, told),
         *_interface(result),
+        *_log(result),
         *_array(result),
         *map(Text, setup_lines(result)),
         *timeline_line(result),
@@ -525,6 +526,26 @@ def _interface(result: RunData) -> list[RenderableType]:
     counts = [f"{interface[key]:,} {name}" for key, name in names.items() if interface.get(key)]
     lines = [f"Host interface: {interface['commands']:,} commands, {busy}", *([f"  {', '.join(counts)}"] if counts else [])]
     return [Text(line) for line in lines]
+
+
+def _log(result: RunData) -> list[RenderableType]:
+    """What a log of the host wrote to zones beside the data of the host; nothing without one."""
+    counters = result.get("counters", {})
+    written, moved, padded = (counters.get(f"log_{what}_units", 0) for what in ("written", "moved", "padded"))
+    if not written:
+        return []
+    names = {
+        "log_collections": "zones collected",
+        "log_switch_merges": "switch merges",
+        "log_partial_merges": "partial merges",
+        "log_full_merges": "full merges",
+        "log_padded_units": "units of padding",
+        "log_fills": "units read for writes of parts",
+        "log_waits": "writes waited for a zone",
+    }
+    counts = [f"{counters[key]:,} {name}" for key, name in names.items() if counters.get(key)]
+    of_all = f"{(written + moved + padded) / written:.3f} units written for each of the host, {moved:,} moved"
+    return [Text(f"Log of the host: {', '.join([of_all, *counts])}")]
 
 
 def _array(result: RunData) -> list[RenderableType]:
