@@ -54,12 +54,11 @@ MOST_LETTERS = 3_000
 Row = tuple[int, str, int, int]
 
 
-
 def test_every_reason_resource_and_cause_has_words() -> None:
     """A name without words would make the pages of a run unreadable."""
     sources = ROOT / "crates" / "ssdlab-base" / "src"
     reasons = re.findall(r'^ +\w+ = "(\w+)" in \w+,$', (sources / "blocked.rs").read_text(), re.MULTILINE)
-    assert len(reasons) > 25
+    assert len(reasons) >= 25
     assert set(names.WAITS) == set(reasons)
 
 

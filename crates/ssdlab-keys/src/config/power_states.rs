@@ -8,7 +8,7 @@ use ssdlab_base::units::Ns;
 
 /// Most power states of a drive.
 pub const POWER_STATES_MAX: usize = 4;
-/// The default of `idle_us`: this many times the latencies of the state together, as Linux sets it up for NVMe drives.
+/// The default of `idle_us`: this many times the latencies of the state together, as Linux before 5.14 sets it up for NVMe drives.
 const LINUX_FACTOR: u64 = 50;
 
 /// Power states that a drive enters by itself while it is idle (NVMe: non-operational power states, autonomous power state transitions).
@@ -26,7 +26,7 @@ pub struct PowerStates {
     #[schemars(inner(range(min = 1, max = 1000000000)))]
     pub exit_us: Vec<u64>,
     /// Idle time before each state, us, in the state before it (NVMe: idle time prior to transition): without a command outstanding or a flash operation
-    /// under way. Empty: 50 times `entry_us` + `exit_us`, as Linux does.
+    /// under way. Empty: 50 times `entry_us` + `exit_us`, as Linux did before 5.14.
     #[schemars(inner(range(min = 0, max = 1000000000)))]
     pub idle_us: Vec<u64>,
 }

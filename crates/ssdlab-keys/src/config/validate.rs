@@ -371,7 +371,8 @@ fn array(config: &Config, messages: &mut Vec<String>) {
     let array = &config.array;
     if let Some(failed) = array.degraded.filter(|&failed| array.level != ArrayLevel::Rais5 || failed >= array.drives) {
         let most = array.drives - 1;
-        messages.push(format!("array.degraded = {failed}: must be a drive of a rais5 array, 0 to {most}; or leave it out"));
+        let level = if array.level == ArrayLevel::Rais5 { "" } else { "; set array.level = \"rais5\"" };
+        messages.push(format!("array.degraded = {failed}: must be a drive of a rais5 array, 0 to {most}{level}; or leave it out"));
     }
     rebuild(config, messages);
     windows(config, messages);
