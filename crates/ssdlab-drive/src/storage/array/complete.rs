@@ -132,23 +132,23 @@ impl<D: Store> Array<D> {
                 self.requests.note_times(now, place, drive_request.place, &times);
                 self.request_part_done(now, place);
             }
-            Owner::Update(place) => self.update_request_done(now, place, (now, drive_request.place, completion.times)),
+            Owner::Update(place) => self.update_request_done(now, place, drive_request.place, &completion.times),
             Owner::Rebuild(place) => self.rebuild_request_done(now, place),
         }
     }
 
-    fn update_request_done(&mut self, now: Ns, place: u32, ended: (Ns, u64, Times)) {
+    fn update_request_done(&mut self, now: Ns, place: u32, position: u64, times: &Times) {
         let op = self.locks.get_mut(place);
-        op.times.status.add(ended.2.status);
-        if (ended.0, ended.1) >= (op.last.0, op.last.1) {
-            op.last = ended;
+        op.times.status.add(times.status);
+        if (now, position) >= op.last {
+            (op.last, op.last_times) = ((now, position), *times);
         }
         op.pending -= 1;
         if op.pending > 0 {
             return;
         }
-        let (_, _, last) = std::mem::take(&mut op.last);
-        op.times.then(&last);
+        op.last = (0, 0);
+        op.times.then(&op.last_times);
         if op.reading {
             self.begin_to_write(now, place);
         } else {

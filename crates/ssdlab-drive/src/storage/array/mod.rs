@@ -227,9 +227,10 @@ impl<D: Store> Array<D> {
             self.completed &= self.completed - 1;
             let mut inbox = std::mem::take(&mut self.inbox);
             self.drives[drive as usize].drain_completions(&mut inbox);
-            for completion in inbox.drain(..) {
-                self.drive_request_done(now, drive, &completion);
+            for completion in &inbox {
+                self.drive_request_done(now, drive, completion);
             }
+            inbox.clear();
             self.inbox = inbox;
         }
     }

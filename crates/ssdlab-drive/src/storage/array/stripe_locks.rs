@@ -56,8 +56,10 @@ pub struct StripeOp {
     pub pending: u32,
     /// Latency parts of an update.
     pub times: Times,
-    /// End, position and latency parts of the request to a drive that ended last for this update.
-    pub last: (Ns, u64, Times),
+    /// End and position of the request to a drive that ended last for this update.
+    pub last: (Ns, u64),
+    /// Latency parts of that request.
+    pub last_times: Times,
     /// The next operation in the queue of the stripe, or `NONE`.
     next: u32,
 }
@@ -65,7 +67,17 @@ pub struct StripeOp {
 impl StripeOp {
     /// An operation that has not waited yet.
     pub fn new(work: Work, stripe: u32, request: u32) -> Self {
-        StripeOp { work, stripe, request, reading: false, pending: 0, times: Times::default(), last: (0, 0, Times::default()), next: NONE }
+        StripeOp {
+            work,
+            stripe,
+            request,
+            reading: false,
+            pending: 0,
+            times: Times::default(),
+            last: (0, 0),
+            last_times: Times::default(),
+            next: NONE,
+        }
     }
 }
 

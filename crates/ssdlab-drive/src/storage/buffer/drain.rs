@@ -127,9 +127,10 @@ impl State {
     pub(super) fn take_completions(&mut self, now: Ns, drive: &mut MappingCache) {
         let mut ended = std::mem::take(&mut self.ended);
         drive.drain_completions(&mut ended);
-        for completion in ended.drain(..) {
+        for completion in &ended {
             self.ended_below(now, completion.index as u32, &completion.times, drive);
         }
+        ended.clear();
         self.ended = ended;
     }
 

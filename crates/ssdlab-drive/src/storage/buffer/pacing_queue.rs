@@ -142,7 +142,7 @@ impl PacingQueue {
     /// Takes completions from the drive, adds the waits for credit, and moves the completions to `into`.
     pub(super) fn drain_completions(&mut self, drive: &mut MappingCache, into: &mut Vec<Completion>) {
         drive.drain_completions(&mut self.ended);
-        for completion in self.ended.drain(..) {
+        for completion in &self.ended {
             let place = completion.index as u32;
             let Tracked { request, times, own: Passing { entered, .. }, .. } = &mut self.requests[place];
             *times = completion.times;
@@ -151,6 +151,7 @@ impl PacingQueue {
             }
             self.requests.complete(completion.completed_ns, place);
         }
+        self.ended.clear();
         self.requests.drain_completions(into);
     }
 }

@@ -289,7 +289,7 @@ impl State {
     fn take_completions<B: Store>(&mut self, now: Ns, lower: &mut B) {
         let mut ended = std::mem::take(&mut self.ended);
         lower.drain_completions(&mut ended);
-        for completion in ended.drain(..) {
+        for completion in &ended {
             let place = completion.index as u32;
             let command = &mut self.commands[place];
             command.times.then(&completion.times);
@@ -308,6 +308,7 @@ impl State {
                 self.cores.ask_completion(place, &self.commands);
             }
         }
+        ended.clear();
         self.ended = ended;
     }
 

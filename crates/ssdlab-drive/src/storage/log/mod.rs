@@ -200,7 +200,7 @@ impl Log {
     fn take_completions(&mut self, now: Ns) {
         let mut ended = std::mem::take(&mut self.ended);
         self.zones.drain_completions(&mut ended);
-        for completion in ended.drain(..) {
+        for completion in &ended {
             let number = completion.index as u32;
             let below = self.below[number];
             self.below.remove(number);
@@ -221,6 +221,7 @@ impl Log {
                 Below::ResetsEmpty => self.empty_reset(),
             }
         }
+        ended.clear();
         self.ended = ended;
     }
 }

@@ -323,7 +323,7 @@ impl State {
         let mut ended = std::mem::take(&mut self.ended);
         drive.drain_completions(&mut ended);
         let any = !ended.is_empty();
-        for completion in ended.drain(..) {
+        for completion in &ended {
             let place = completion.index as u32;
             let purpose = self.below[place];
             self.below.remove(place);
@@ -340,6 +340,7 @@ impl State {
                 Purpose::Guesses(command) => self.wrong_place_read(now, command, drive),
             }
         }
+        ended.clear();
         self.ended = ended;
         any
     }

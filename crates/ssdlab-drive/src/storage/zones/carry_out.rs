@@ -291,7 +291,7 @@ impl Zones {
     pub(super) fn take_completions(&mut self, now: Ns) {
         let mut ended = std::mem::take(&mut self.ended);
         self.drive.drain_completions(&mut ended);
-        for completion in ended.drain(..) {
+        for completion in &ended {
             let number = completion.index as u32;
             let below = self.below[number];
             self.below.remove(number);
@@ -330,6 +330,7 @@ impl Zones {
                 }
             }
         }
+        ended.clear();
         self.ended = ended;
     }
 
