@@ -109,10 +109,17 @@ fn ends_of_the_run_do_not_end_it() {
         end(&mut config.workload);
         assert_eq!(prepared(config), expected);
     }
-    let mut stages = settled();
-    stages.workload.run_s = 0.001;
-    stages.workload.stage = 1;
-    assert_eq!(stages.workload.without_ends(), stages.workload);
+    let flows = |keys: &str| {
+        let mut workload = Workload { run_s: 0.001, ..settled().workload };
+        workload.flows = vec![serde_json::from_str(keys).unwrap()];
+        workload
+    };
+    let together = flows(r#"{"name": "b", "run_s": 0.001}"#).without_ends();
+    assert!(together.run_s == 0.0 && !together.flows[0].contains_key("run_s"));
+    // A flow that ends or starts at another time has another share of the requests without its end.
+    for keys in [r#"{"name": "b"}"#, r#"{"name": "b", "run_s": 0.001, "start_s": 1}"#, r#"{"name": "b", "run_s": 0.001, "stage": 1}"#] {
+        assert_eq!(flows(keys).without_ends(), flows(keys));
+    }
 }
 
 #[test]

@@ -298,19 +298,22 @@ impl Workload {
         self.trace.is_none() && (self.total_bytes > 0 || self.run_s > 0.0)
     }
 
-    /// The same requests without ends of generated flows (`total_bytes`, `run_s`), unless a flow starts after others.
+    /// The same requests without their end (`total_bytes`, `run_s`), if all flows send from the beginning to one end: else each keeps its own, so
+    /// that it has the share of the requests that it has in the run.
     #[must_use]
     pub fn without_ends(&self) -> Workload {
-        let follows = |flow: &Map<String, Value>| {
-            let given = |key: &str| flow.get(key).is_some_and(|value| !value.is_null() && *value != 0);
-            given("start_after") || given("stage")
+        let runs_on = |flow: &Map<String, Value>| {
+            let given = |key: &str| flow.get(key).is_some_and(|value| !value.is_null() && value.as_f64() != Some(0.0));
+            let run_s = flow.get("run_s").and_then(Value::as_f64).unwrap_or(0.0);
+            run_s == self.run_s && !["total_bytes", "start_s", "start_after", "stage", "preset"].iter().any(|key| given(key))
         };
-        if self.start_after.is_some() || self.stage > 0 || self.flows.iter().any(follows) {
+        let late = self.total_bytes > 0 || self.start_s > 0.0 || !self.flows.iter().filter(|flow| is_separate(flow)).all(runs_on);
+        if self.has_separate_flows() && late {
             return self.clone();
         }
         let mut endless = Workload { total_bytes: 0, run_s: 0.0, ..self.clone() };
         for flow in &mut endless.flows {
-            flow.retain(|key, _| key != "total_bytes" && key != "run_s");
+            flow.remove("run_s");
         }
         endless
     }
