@@ -167,7 +167,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "narrow-turn",
         severity: Severity::Warning,
-        rule: "A GC job keeps the host from more dies, or its die has more pools, than share its turn (`array.rotation`).",
+        rule: "There were GC jobs for space, none is suspended (`gc.suspend`), and a job keeps the host from more dies, or its die has more pools, than share its turn (`array.rotation`).",
     },
     Code {
         name: "no-collection",
@@ -348,7 +348,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "turns-full",
         severity: Severity::Warning,
-        rule: "Turns to collect (`array.rotation`, blocks) were taken for more than 90 % of the time, and no job began without.",
+        rule: "Turns to collect (`array.rotation`, blocks, not forced) were taken for more than 90 % of the time, and a pool was down to its reserve.",
     },
     Code {
         name: "unaligned",

@@ -75,7 +75,7 @@ fn data_replaced_in_a_buffer_are_of_the_host_and_not_of_the_flash() {
     let units = [0, 0, 1, 2, 3].map(|unit| part(0, 1024 * unit, 1024));
     let result = result(&buffered(), &[&units[..], &[read(5 * MS, 12)]].concat());
     assert_eq!(ratios(&result), (Some(0.8), Some(1.0)));
-    assert_eq!((result.bytes_written.held, result.bytes_written.remark(false)), (0, None));
+    assert_eq!((result.bytes_written.held, result.bytes_written.remark(false, false)), (0, None));
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn data_that_stay_in_a_buffer_are_told() {
     let result = result(&buffered(), &[&units[..], &[read(5 * MS, 12)]].concat());
     let expected = BytesWritten { host: 1024, held: 2048, ..BytesWritten::default() };
     assert_eq!((result.bytes_written, ratios(&result)), (expected, (Some(0.0), None)));
-    let remark = result.bytes_written.remark(false).expect("all of it is in the buffer");
+    let remark = result.bytes_written.remark(false, false).expect("all of it is in the buffer");
     assert_eq!((remark.code.as_str(), remark.about.as_str()), ("held-data", "gc.write_amplification"));
 }
 

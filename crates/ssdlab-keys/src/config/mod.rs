@@ -42,7 +42,7 @@ mod random_tests;
 mod tests;
 
 pub use buffer::{Buffer, Drain};
-pub use capacity::Capacity;
+pub use capacity::{Capacity, RESERVE};
 pub use check::{Problem, check};
 pub use energy::{Energy, PowerSource};
 pub use errors::{Errors, RetryPolicy};

@@ -376,10 +376,11 @@ fn guessed_powers(result: &Value) -> Option<Remark> {
     })
 }
 
-/// Number of drives whose energy a result has.
+/// Number of drives whose energy a result has: a failed one draws nothing.
 fn drives(result: &Value) -> f64 {
     let is_array = result.pointer("/config/array/level").is_some_and(|level| level != "none");
-    if is_array { count(result, "/config/array/drives") as f64 } else { 1.0 }
+    let failed = result.pointer("/config/array/degraded").is_some_and(Value::is_u64) && count(result, "/config/array/rebuild_stripes") == 0;
+    if is_array { (count(result, "/config/array/drives") - u64::from(failed)) as f64 } else { 1.0 }
 }
 
 /// Remark: the temperature limited what drives did.
@@ -514,7 +515,12 @@ fn fallbacks(result: &Value) -> Vec<Remark> {
 
 /// Remark: write buffers and caches hold data that write amplification does not count.
 fn held(result: &Value) -> Option<Remark> {
-    BytesWritten::deserialize(result.get("bytes_written")?).ok()?.remark(replays(result))
+    let has_log = count(result, "/counters/log_written_units") > 0;
+    // What a rebuild wrote is in buffers, too.
+    if count(result, "/array/rebuilt_stripes") > 0 {
+        return None;
+    }
+    BytesWritten::deserialize(result.get("bytes_written")?).ok()?.remark(replays(result), has_log)
 }
 
 /// The requests are those of a trace.

@@ -69,10 +69,10 @@ impl BytesWritten {
         ratio(self.flash.into(), self.data.into())
     }
 
-    /// A warning if write buffers and caches kept, or gave to the flash, much of the host's data: a longer run amplifies differently.
-    pub fn remark(&self, from_trace: bool) -> Option<Remark> {
-        // More than the host has written is not its own: a log of the host moves data through the buffer.
-        let of = if self.held.unsigned_abs() > self.host { self.flash.max(self.host) } else { self.host };
+    /// A warning if write buffers and caches kept, or gave to the flash, much of the host's data: a longer run amplifies differently. Most of
+    /// what they hold of a log of the host (`has_log`) it has moved: then it counts beside what was programmed.
+    pub fn remark(&self, from_trace: bool, has_log: bool) -> Option<Remark> {
+        let of = if has_log { self.flash.max(self.host) } else { self.host };
         ratio(self.held.unsigned_abs().into(), of.into()).filter(|&share| share > MUCH_HELD)?;
         let share = ratio(self.held.unsigned_abs().into(), self.host.into())?;
         let [held, host] = [self.held.unsigned_abs(), self.host].map(binary);
@@ -137,7 +137,7 @@ mod tests {
         let BytesWritten { host, flash, data, gc, mapping, padding, parity, held } = written;
         assert_eq!((host, flash, data, gc, mapping, padding, parity, held), (8192, 65_536, 32_768, 16_384, 8192, 4096, 4096, 0));
         assert_eq!((written.amplification(), written.page_amplification()), (Some(8.0), Some(2.0)));
-        assert_eq!(written.remark(false), None);
+        assert_eq!(written.remark(false, false), None);
     }
 
     #[test]
@@ -151,7 +151,7 @@ mod tests {
         let with =
             |held, before| DeviceStats { buffer: Some(BufferStats { held, ..BufferStats::default() }), held_before: before, ..device() };
         let text =
-            |device: DeviceStats| BytesWritten::of(100 * 4096, &device).remark(false).map(|remark| (remark.severity, remark.sentence));
+            |device: DeviceStats| BytesWritten::of(100 * 4096, &device).remark(false, false).map(|remark| (remark.severity, remark.sentence));
         assert_eq!(text(with(7, 6)), None, "one of a hundred units");
         let (severity, sentence) = text(with(10, 0)).unwrap();
         assert_eq!(severity, Severity::Warning);

@@ -1,8 +1,9 @@
 //! Remarks on arrays: windows and turns that do not do what they are for, and rebuilds.
 
-use super::count;
+use super::{count, list};
 use crate::stats::written::binary;
 use serde_json::Value;
+use ssdlab_keys::config::RESERVE;
 use ssdlab_keys::remark::Remark;
 
 /// Share of the GC jobs for space that begin outside their drive's window or turn, from which on these do not do what they are for.
@@ -53,6 +54,10 @@ fn shape(result: &Value) -> (u64, u64) {
 /// Remark: a job keeps the host from more than the pools that share its turn.
 fn narrow_turn(result: &Value) -> Option<Remark> {
     let (rotation, scope) = (text(result, "/config/array/rotation"), text(result, "/config/gc/scope"));
+    // GC that is suspended holds nothing up for long.
+    if count(result, "/counters/space_jobs") == 0 || !list(result, "/config/gc/suspend").is_empty() {
+        return None;
+    }
     let (dies, pools) = shape(result);
     let device = |key: &str| count(result, &format!("/config/device/{key}"));
     let held = match scope {
@@ -68,15 +73,19 @@ fn narrow_turn(result: &Value) -> Option<Remark> {
     };
     let turn = if rotation == "pool" { "a pool" } else { "a die" };
     let sentence = format!("{what}, and turns are of {turn}: jobs of several drives can hold up one stripe.");
-    let wide = if held == 1 { "array.rotation = \"die\"" } else { "array.rotation = \"drive\", or a narrower gc.scope" };
-    Some(Remark::warning("narrow-turn", "latency_ns", sentence, format!("Set {wide}.")))
+    let wide = match held {
+        1 => "Set array.rotation = \"die\".",
+        _ => "Choose a narrower gc.scope, or array.rotation = \"drive\", with which one drive collects at a time.",
+    };
+    Some(Remark::warning("narrow-turn", "latency_ns", sentence, wide))
 }
 
 /// Remark: turns are taken all the time, so that pools wait for them.
 fn turns_full(result: &Value) -> Option<Remark> {
     let (dies, pools) = shape(result);
+    let is_forced = result.pointer("/config/array/rotation_forced") == Some(&Value::Bool(true));
     let turns = match text(result, "/config/array/rotation") {
-        _ if text(result, "/config/ftl/reclaim_unit") == "superblock" => return None,
+        _ if is_forced || text(result, "/config/ftl/reclaim_unit") == "superblock" => return None,
         "pool" => dies * pools,
         "die" => dies,
         "drive" => 1,
@@ -85,11 +94,14 @@ fn turns_full(result: &Value) -> Option<Remark> {
     let drives = count(result, "/config/array/drives");
     let job_ns = result.pointer("/gc/duration_ns/mean").and_then(Value::as_f64)? * count(result, "/gc/jobs") as f64;
     let time_ns = count(result, "/simulated_ns") - count(result, "/warm_up/ns");
-    let share = job_ns / turns as f64 / time_ns.max(1) as f64;
-    let sentence =
-        format!("Turns to collect were taken {:.0} % of the time: a drive has 1/{drives} of it, and GC needs more.", share * 100.0);
+    let share = (job_ns / turns as f64 / time_ns.max(1) as f64).min(1.0);
+    let is_down = count(result, "/gc/free_blocks_min") <= u64::from(RESERVE);
+    let sentence = format!(
+        "Turns to collect were taken {:.0} % of the time, of which a drive has 1/{drives}, and a pool was down to its reserve: writes waited.",
+        share * 100.0
+    );
     let remedy = "Lower the load, or leave more spare (device.overprovisioning), so that GC needs less.";
-    (share > FULL && count(result, "/counters/rotation_forced") == 0).then(|| Remark::warning("turns-full", "latency_ns", sentence, remedy))
+    (share > FULL && is_down).then(|| Remark::warning("turns-full", "latency_ns", sentence, remedy))
 }
 
 /// Remark: the numbers are those of a time in which a drive was rebuilt, and of a time after that.
@@ -107,11 +119,14 @@ fn ended(result: &Value) -> Option<Remark> {
 /// Remark: what a rebuild programmed counts for write amplification.
 fn counted(result: &Value) -> Option<Remark> {
     let stripe_kb = result.pointer("/config/array/stripe_kb").and_then(Value::as_f64)?;
-    let rebuilt = (count(result, "/array/rebuilt_stripes") as f64 * stripe_kb * 1024.0) as u64;
+    // With its share of the parity inside the drive.
+    let stripe = count(result, "/config/ftl/parity_stripe") as f64;
+    let parity = if stripe > 1.0 { stripe / (stripe - 1.0) } else { 1.0 };
+    let rebuilt = (count(result, "/array/rebuilt_stripes") as f64 * stripe_kb * 1024.0 * parity) as u64;
     let [flash, host] = ["flash", "host"].map(|key| count(result, &format!("/bytes_written/{key}")));
     let without = flash.saturating_sub(rebuilt) as f64 / host.max(1) as f64;
     let sentence = format!(
-        "Write amplification counts the {} that the rebuild wrote, of {} programmed: without them it is {without:.3}.",
+        "Write amplification counts the {} that the rebuild wrote, of {} programmed: without them it is about {without:.2}.",
         binary(rebuilt),
         binary(flash)
     );
@@ -153,7 +168,8 @@ mod tests {
         let said = |rotation: &str, scope: &str, planes: u64| {
             let device = json!({ "channels": 4, "chips_per_channel": 2, "dies_per_chip": 1, "planes_per_die": planes });
             let ftl = json!({ "pool": "plane" });
-            narrow_turn(&json!({ "config": { "array": { "rotation": rotation }, "gc": { "scope": scope }, "device": device, "ftl": ftl } }))
+            let config = json!({ "array": { "rotation": rotation }, "gc": { "scope": scope }, "device": device, "ftl": ftl });
+            narrow_turn(&json!({ "config": config, "counters": { "space_jobs": 1 } }))
         };
         for [rotation, scope] in [["pool", "chip"], ["pool", "none"], ["drive", "device"], ["off", "device"]] {
             assert_eq!(said(rotation, scope, 1), None, "{rotation}, {scope}");
@@ -167,14 +183,14 @@ mod tests {
     /// Jobs of 10 us on 2 dies, one after another: 18 take 90 us of 100.
     #[test]
     fn turns_that_are_always_taken_are_said() {
-        let said = |jobs: u64, forced: u64| {
+        let said = |jobs: u64, free: u64| {
             let device = json!({ "channels": 2, "chips_per_channel": 1, "dies_per_chip": 1, "planes_per_die": 1 });
             let config = json!({ "array": { "rotation": "pool", "drives": 5 }, "device": device, "ftl": { "pool": "plane", "reclaim_unit": "block" } });
-            let gc = json!({ "jobs": jobs, "duration_ns": { "mean": 10_000.0 } });
-            turns_full(&json!({ "config": config, "gc": gc, "simulated_ns": 100_000, "counters": { "rotation_forced": forced } }))
+            let gc = json!({ "jobs": jobs, "duration_ns": { "mean": 10_000.0 }, "free_blocks_min": free });
+            turns_full(&json!({ "config": config, "gc": gc, "simulated_ns": 100_000 }))
         };
-        assert_eq!([said(18, 0), said(19, 1)], [const { None }; 2]);
-        assert!(said(19, 0).unwrap().sentence.starts_with("Turns to collect were taken 95 % of the time: a drive has 1/5 of it"));
+        assert_eq!([said(18, 1), said(19, 2)], [const { None }; 2]);
+        assert!(said(19, 1).unwrap().sentence.starts_with("Turns to collect were taken 95 % of the time, of which a drive has 1/5"));
     }
 
     /// Two stripes of 4 KiB each of 40 KiB, for 16 KiB of the host.
@@ -188,7 +204,7 @@ mod tests {
         };
         assert_eq!(said(0), None);
         assert!(
-            said(2).unwrap().sentence.contains("the 8.00 KiB that the rebuild wrote, of 40.0 KiB programmed: without them it is 2.000")
+            said(2).unwrap().sentence.contains("the 8.00 KiB that the rebuild wrote, of 40.0 KiB programmed: without them it is about 2.00")
         );
     }
 }
