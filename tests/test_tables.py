@@ -209,3 +209,14 @@ def test_a_title_wider_than_the_page_is_broken_and_not_cut() -> None:
     lines = tables.layout.as_text([tables.layout.titled(title, table)]).splitlines()
     assert max(map(len, lines)) <= 80
     assert " ".join(lines[:2]) == title
+
+
+@pytest.mark.parametrize(("array", "drives"), [({}, 1), ({"array.level": "rais5", "array.drives": 4, "array.degraded": 1}, 3)])
+def test_shares_of_power_states_are_of_the_drives_that_have_not_failed(array: dict[str, Any], drives: int) -> None:
+    states = {"power_states.power_mw": [20.0], "power_states.entry_us": [20], "power_states.exit_us": [100], "power_states.idle_us": [200]}
+    load = {"energy.idle_mw": 100.0, "workload.interarrival_us": 2_000, "workload.request_kb": 4, "workload.read_share": 1.0}
+    result = ssdlab.run(device="demo-4g", scheme="fr-fcfs", set={**states, **load, **array, "ftl.precondition.kind": "fill"}, requests=200)
+    run = result.to_dict()
+    share = run["power_states"]["states"][0]["in_ns"] / drives / run["simulated_ns"]
+    assert 0.5 < share < 1
+    assert f"Power states: {share:.1%} of the time in 1" in tables.as_text(tables.run_tables(result))

@@ -366,7 +366,7 @@ def _power_states(result: RunData) -> list[RenderableType]:
         return []
     array = result["config"]["array"]
     drives = array["drives"] if array["level"] != "none" else 1
-    drives -= array["degraded"] is not None and not array["rebuild_stripes"]
+    drives -= array.get("degraded") is not None and not array["rebuild_stripes"]
     time = drives * (result["simulated_ns"] - result.get("warm_up", {}).get("ns", 0))
     parts = [f"{share(state['in_ns'] / time)} of the time in {number}" for number, state in enumerate(states["states"], 1)] if time else []
     parts.append(f"woken {states['wakes']:,} times by commands")
