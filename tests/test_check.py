@@ -370,6 +370,8 @@ def test_a_drive_that_gets_too_warm_for_its_rates_is_said() -> None:
     settled = 25 + 20 * cool.watts
     assert f"settle at {settled:.0f} °C" in said[0]
     assert "from thermal.light_c = 55 on" in said[0]
+    mild = {**warm, "thermal.light_w": 3.0}
+    assert not any("settle" in remark for remark in summary("demo-4g", "fpgc", **mild).remarks), "a cap that limits nothing"
     # without limits it gets there
     fast = {**keys, "thermal.time_constant_s": 0.01, "thermal.sample_us": 1_000}
     run = saturated(cool, "sequential write", "demo-4g", "fpgc", fast)
@@ -377,7 +379,8 @@ def test_a_drive_that_gets_too_warm_for_its_rates_is_said() -> None:
 
 
 def test_what_is_not_in_the_numbers_is_said() -> None:
-    asleep = {"power_states.power_mw": [50.0], "power_states.entry_us": [100], "power_states.exit_us": [1_500], "energy.idle_mw": 90.0}
+    asleep = {"power_states.power_mw": [50, 20], "power_states.entry_us": [100, 200], "power_states.exit_us": [1_800, 1_500]}
+    asleep |= {"energy.idle_mw": 90.0}
     rebuilt = {"array.level": "rais5", "array.drives": 4, "array.degraded": 1, "array.rebuild_stripes": 2}
     for keys, said in (
         (asleep, "from its deepest power state a command takes 1,500 us more"),

@@ -184,12 +184,14 @@ def _throttled(drive: Drive, rates: Mapping[str, Rate]) -> Iterator[str]:
     """A drive that gets so warm at its highest power that it does not keep up its rates."""
     heat, most = drive.thermal, max(rate.watts for rate in rates.values())
     settled = heat["ambient_c"] + heat["resistance_c_per_w"] * most
-    reached = [key for key in ("light_c", "heavy_c", "critical_c") if 0 < heat[key] <= settled]
+    caps = {"light_c": heat["light_w"], "heavy_c": heat["heavy_w"], "critical_c": 0.0}
+    # a cap above what the drive draws limits nothing
+    reached = [key for key, cap in caps.items() if 0 < heat[key] <= settled and cap < most]
     if heat["resistance_c_per_w"] and reached:
         limits = ", ".join(f"thermal.{key} = {heat[key]:g}" for key in reached)
         yield (
-            f"At {most:.2f} W, the most that it draws, the drive would settle at {settled:.0f} °C: it does not keep up that rate, since it "
-            f"is throttled from {limits} on."
+            f"At {most:.2f} W, the most that it draws, the drive would settle at {settled:.0f} °C: it does not keep up that rate, since "
+            f"heat limits it from {limits} on."
         )
 
 
@@ -210,7 +212,7 @@ def _remarks(drive: Drive) -> Iterator[str]:
     if drive.ftl["namespaces"]:
         yield "Rates are those of all namespaces together: each has those of its own dies."
     if drive.power_states["exit_us"]:
-        asleep = max(drive.power_states["exit_us"])
+        asleep = drive.power_states["exit_us"][-1]
         yield f"Latencies are those of a drive that is awake: from its deepest power state a command takes {asleep:,} us more."
 
 
