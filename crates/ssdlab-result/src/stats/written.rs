@@ -150,8 +150,9 @@ mod tests {
     fn data_that_buffers_hold_are_remarked_on() {
         let with =
             |held, before| DeviceStats { buffer: Some(BufferStats { held, ..BufferStats::default() }), held_before: before, ..device() };
-        let text =
-            |device: DeviceStats| BytesWritten::of(100 * 4096, &device).remark(false, false).map(|remark| (remark.severity, remark.sentence));
+        let text = |device: DeviceStats| {
+            BytesWritten::of(100 * 4096, &device).remark(false, false).map(|remark| (remark.severity, remark.sentence))
+        };
         assert_eq!(text(with(7, 6)), None, "one of a hundred units");
         let (severity, sentence) = text(with(10, 0)).unwrap();
         assert_eq!(severity, Severity::Warning);

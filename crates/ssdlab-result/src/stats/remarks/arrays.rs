@@ -204,7 +204,10 @@ mod tests {
         };
         assert_eq!(said(0), None);
         assert!(
-            said(2).unwrap().sentence.contains("the 8.00 KiB that the rebuild wrote, of 40.0 KiB programmed: without them it is about 2.00")
+            said(2)
+                .unwrap()
+                .sentence
+                .contains("the 8.00 KiB that the rebuild wrote, of 40.0 KiB programmed: without them it is about 2.00")
         );
     }
 }
