@@ -360,7 +360,7 @@ def test_quotas_of_all_queues_are_a_limit() -> None:
 
 
 def test_a_drive_that_gets_too_warm_for_its_rates_is_said() -> None:
-    """All 32 dies program at 40 mW beside 0.5 W: 1.78 W at most, 25 + 20 x 1.76 = 60 degrees C."""
+    """All 32 dies program at 40 mW beside 0.5 W: 1.78 W, 1.76 with the transfers, and 25 + 20 x 1.76 = 60 degrees C."""
     keys = {**SMALL_POOLS, "energy.program_mw": 40.0, "energy.idle_mw": 500.0, "thermal.resistance_c_per_w": 20.0}
     cool = summary("demo-4g", "fpgc", **keys)
     assert not any("settle" in remark for remark in cool.remarks)

@@ -92,7 +92,7 @@ pub struct Ssd {
     power: Option<Box<Power>>,
     /// The temperature of the drive; `None` without one (`thermal`).
     heat: Option<Box<Heat>>,
-    /// The drive draws nothing: it has failed.
+    /// The drive has failed, and draws no power.
     is_off: bool,
     /// Power states while the drive is idle; `None` without any (`power_states`).
     power_states: Option<Box<PowerStates>>,

@@ -298,8 +298,9 @@ impl Workload {
         self.trace.is_none() && (self.total_bytes > 0 || self.run_s > 0.0)
     }
 
-    /// The same requests without their end (`total_bytes`, `run_s`), if all flows send from the beginning to one end: else each keeps its own, so
-    /// that it has the share of the requests that it has in the run.
+    /// This workload without the ends of its generated flows (`total_bytes`, `run_s`), for a preparation that goes on until write amplification has
+    /// settled. A workload whose named flows start or end at different times is returned unchanged: without its end a short flow would send more
+    /// of the requests than it does in a run.
     #[must_use]
     pub fn without_ends(&self) -> Workload {
         let runs_on = |flow: &Map<String, Value>| {

@@ -69,8 +69,8 @@ impl BytesWritten {
         ratio(self.flash.into(), self.data.into())
     }
 
-    /// A warning if write buffers and caches kept, or gave to the flash, much of the host's data: a longer run amplifies differently. Most of
-    /// what they hold of a log of the host (`has_log`) it has moved: then it counts beside what was programmed.
+    /// A warning if write buffers and caches kept, or gave to the flash, more than 1 % of the bytes that the host wrote: a longer run amplifies
+    /// differently. With a log of the host (`has_log`) buffers hold mostly data that it has moved, and the limit is 1 % of the bytes programmed.
     pub fn remark(&self, from_trace: bool, has_log: bool) -> Option<Remark> {
         let of = if has_log { self.flash.max(self.host) } else { self.host };
         ratio(self.held.unsigned_abs().into(), of.into()).filter(|&share| share > MUCH_HELD)?;

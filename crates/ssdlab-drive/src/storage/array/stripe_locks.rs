@@ -58,7 +58,7 @@ pub struct StripeOp {
     pub times: Times,
     /// End and position of the request to a drive that ended last for this update.
     pub last: (Ns, u64),
-    /// Latency parts of that request.
+    /// Latency parts of the request to a drive that ended last for this update.
     pub last_times: Times,
     /// The next operation in the queue of the stripe, or `NONE`.
     next: u32,
