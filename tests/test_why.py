@@ -56,10 +56,14 @@ Row = tuple[int, str, int, int]
 
 def test_every_reason_resource_and_cause_has_words() -> None:
     """A name without words would make the pages of a run unreadable."""
-    sources = ROOT / "crates" / "ssdlab-base" / "src"
-    reasons = re.findall(r'^ +\w+ = "(\w+)" in \w+,$', (sources / "blocked.rs").read_text(), re.MULTILINE)
-    assert len(reasons) >= 25
-    assert set(names.WAITS) == set(reasons)
+    reasons = (ROOT / "crates" / "ssdlab-base" / "src" / "blocked.rs").read_text()
+    causes = (ROOT / "crates" / "ssdlab-result" / "src" / "timeline" / "origin.rs").read_text()
+    waits = re.findall(r'^ +\w+ = "(\w+)" in \w+,$', reasons, re.MULTILINE)
+    (served,) = re.findall(r"NAMES: \[&'static str; Served::COUNT\] = \[(.*)\];", reasons)
+    assert len(waits) >= 25
+    assert set(names.WAITS) == set(waits)
+    assert set(names.SERVED) == set(re.findall(r'"(\w+)"', served))
+    assert set(names.CAUSES) == set(re.findall(r'Cause::\w+ => Some\("(\w+)"\)', causes))
 
 
 def explained(tmp_path: Path, keys: dict[str, Any], rows: Sequence[Row], **options: Any) -> dict[int, Any]:
