@@ -119,7 +119,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "frontiers-take-spare",
         severity: Severity::Note,
-        rule: "The blocks of a pool that are being filled are more than a quarter of its spare blocks, and you set a key of `ftl` or `slc`, the number or size of blocks, or over-provisioning.",
+        rule: "The drive has no zones, the blocks of a pool that are being filled are more than a quarter of its spare blocks, and you set a key of `ftl` or `slc`, the number or size of blocks, or over-provisioning.",
     },
     Code {
         name: "gc-not-suspended",
@@ -139,7 +139,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "held-data",
         severity: Severity::Warning,
-        rule: "Write buffers and caches held, at the end less when the measured part began, more (or less) than 1 % of the bytes that the host wrote (`bytes_written.held`): write amplification is too low (or too high).",
+        rule: "Write buffers and caches held, at the end less when the measured part began, more (or less) than 1 % of the bytes that the host wrote (`bytes_written.held`): write amplification is too low (or too high). With a log of the host: than 1 % of the bytes programmed. Not while a drive is rebuilt.",
     },
     Code {
         name: "implausible-rate",
@@ -312,7 +312,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "small-blocks",
         severity: Severity::Note,
-        rule: "Pages have 16 KiB or more, a block has fewer than 1,152 of them, and you set either.",
+        rule: "The drive has no zones, pages have 16 KiB or more, a block has fewer than 1,152 of them, and you set either.",
     },
     Code {
         name: "stacked-devices",

@@ -380,7 +380,7 @@ fn guessed_powers(result: &Value) -> Option<Remark> {
 fn drives(result: &Value) -> f64 {
     let is_array = result.pointer("/config/array/level").is_some_and(|level| level != "none");
     let failed = result.pointer("/config/array/degraded").is_some_and(Value::is_u64) && count(result, "/config/array/rebuild_stripes") == 0;
-    if is_array { (count(result, "/config/array/drives") - u64::from(failed)) as f64 } else { 1.0 }
+    if is_array { count(result, "/config/array/drives").saturating_sub(u64::from(failed)) as f64 } else { 1.0 }
 }
 
 /// Remark: the temperature limited what drives did.

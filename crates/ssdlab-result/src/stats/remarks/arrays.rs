@@ -15,7 +15,14 @@ const MUCH_REBUILT: f64 = 0.01;
 
 /// The remarks on the array of a result.
 pub(super) fn of_result(result: &Value) -> impl Iterator<Item = Remark> {
-    let found = [outside_window(result), outside_turn(result), narrow_turn(result), turns_full(result), ended(result), counted(result)];
+    let found = [
+        outside_window(result),
+        outside_turn(result),
+        narrow_turn(result),
+        turns_full(result),
+        rebuild_ended(result),
+        rebuild_counts(result),
+    ];
     found.into_iter().flatten()
 }
 
@@ -48,7 +55,7 @@ fn text<'a>(result: &'a Value, place: &str) -> &'a str {
 fn shape(result: &Value) -> (u64, u64) {
     let device = |key: &str| count(result, &format!("/config/device/{key}"));
     let pools = if text(result, "/config/ftl/pool") == "plane" { device("planes_per_die") } else { 1 };
-    (device("channels") * device("chips_per_channel") * device("dies_per_chip"), pools)
+    (device("channels").saturating_mul(device("chips_per_channel")).saturating_mul(device("dies_per_chip")), pools)
 }
 
 /// Remark: a job keeps the host from more than the pools that share its turn.
@@ -62,7 +69,7 @@ fn narrow_turn(result: &Value) -> Option<Remark> {
     let device = |key: &str| count(result, &format!("/config/device/{key}"));
     let held = match scope {
         "device" => dies,
-        "channel" => device("chips_per_channel") * device("dies_per_chip"),
+        "channel" => device("chips_per_channel").saturating_mul(device("dies_per_chip")),
         "chip" => device("dies_per_chip"),
         _ => 1,
     };
@@ -86,15 +93,15 @@ fn turns_full(result: &Value) -> Option<Remark> {
     let is_forced = result.pointer("/config/array/rotation_forced") == Some(&Value::Bool(true));
     let turns = match text(result, "/config/array/rotation") {
         _ if is_forced || text(result, "/config/ftl/reclaim_unit") == "superblock" => return None,
-        "pool" => dies * pools,
+        "pool" => dies.saturating_mul(pools),
         "die" => dies,
         "drive" => 1,
         _ => return None,
     };
     let drives = count(result, "/config/array/drives");
     let job_ns = result.pointer("/gc/duration_ns/mean").and_then(Value::as_f64)? * count(result, "/gc/jobs") as f64;
-    let time_ns = count(result, "/simulated_ns") - count(result, "/warm_up/ns");
-    let share = (job_ns / turns as f64 / time_ns.max(1) as f64).min(1.0);
+    let time_ns = count(result, "/simulated_ns").saturating_sub(count(result, "/warm_up/ns"));
+    let share = (job_ns / turns.max(1) as f64 / time_ns.max(1) as f64).min(1.0);
     let is_down = count(result, "/gc/free_blocks_min") <= u64::from(RESERVE);
     let sentence = format!(
         "Turns to collect were taken {:.0} % of the time, of which a drive has 1/{drives}, and a pool was down to its reserve: writes waited.",
@@ -105,7 +112,7 @@ fn turns_full(result: &Value) -> Option<Remark> {
 }
 
 /// Remark: the numbers are those of a time in which a drive was rebuilt, and of a time after that.
-fn ended(result: &Value) -> Option<Remark> {
+fn rebuild_ended(result: &Value) -> Option<Remark> {
     let (after, length) = (count(result, "/array/rebuild_ns"), count(result, "/simulated_ns"));
     let measured_from = count(result, "/warm_up/ns");
     let (after_s, length_s) = (after as f64 / 1e9, length as f64 / 1e9);
@@ -117,7 +124,7 @@ fn ended(result: &Value) -> Option<Remark> {
 }
 
 /// Remark: what a rebuild programmed counts for write amplification.
-fn counted(result: &Value) -> Option<Remark> {
+fn rebuild_counts(result: &Value) -> Option<Remark> {
     let stripe_kb = result.pointer("/config/array/stripe_kb").and_then(Value::as_f64)?;
     // With its share of the parity inside the drive.
     let stripe = count(result, "/config/ftl/parity_stripe") as f64;
@@ -156,10 +163,10 @@ mod tests {
 
     #[test]
     fn runs_that_go_on_after_a_rebuild_are_said() {
-        let said = |after: u64| ended(&json!({ "array": { "rebuild_ns": after }, "simulated_ns": 2_000_000_000_u64 }));
+        let said = |after: u64| rebuild_ended(&json!({ "array": { "rebuild_ns": after }, "simulated_ns": 2_000_000_000_u64 }));
         assert_eq!([said(0), said(1_950_000_000)], [const { None }; 2]);
         let before = json!({ "array": { "rebuild_ns": 9 }, "warm_up": { "ns": 10 }, "simulated_ns": 2_000 });
-        assert_eq!(ended(&before), None);
+        assert_eq!(rebuild_ended(&before), None);
         assert!(said(1_500_000_000).unwrap().sentence.contains("1.500 s after the beginning, and the run took 2.000 s"));
     }
 
@@ -198,7 +205,7 @@ mod tests {
     fn what_a_rebuild_wrote_is_said() {
         let said = |stripes: u64| {
             let written = json!({ "flash": 40_960, "host": 16_384 });
-            counted(
+            rebuild_counts(
                 &json!({ "config": { "array": { "stripe_kb": 4.0 } }, "array": { "rebuilt_stripes": stripes }, "bytes_written": written }),
             )
         };
